@@ -223,6 +223,17 @@ typedef enum sal_gauge {
     SAL_GAUGE_LATTICE_GAS /* h_i and J_ij are 0 where a state is 0 */
 } sal_gauge;
 
+/* How to convert a file. Zeros are the defaults. */
+typedef struct sal_convert_options {
+    const char *from; /* the format of the file; NULL: the one that its name and content tell */
+    const char *to;   /* that of the new file; NULL: the one that its name tells */
+    sal_columns_from columns_from; /* of a libsvm file; FIND for any other one */
+    sal_gauge gauge; /* of parameters of a Potts model; AS_IS for anything else, and for a model
+                        the zero-sum gauge */
+    const char *alphabet; /* of sequences, of parameters of a Potts model that do not say it, and of
+                             draws as an array: a name or letters (space.h); NULL: found */
+} sal_convert_options;
+
 /* Write what a file holds in another format. It may be a network, a graph, an alignment, parameters
  * of a Potts model or an array (sal_format_list), a saved tape, or the directory of a training. A
  * model of a tape or training can be written as parameters if it is a Potts model: its variables
@@ -230,23 +241,17 @@ typedef enum sal_gauge {
  * only.
  * Params:  in    its path; or the specification of a model of graphs, for a random graph
  *                ("max-cut:nodes=100") or a file ("ising:file=PATH,vartype=spin").
- *          from  the format of `in`; NULL: the one that its name and content tell.
- *          to    the format of `out`; NULL: the one that its name tells.
- *          columns_from  of a libsvm file; FIND for any other one.
- *          gauge  of parameters of a Potts model; AS_IS for anything else, and for a model the
- *                  zero-sum gauge.
+ *          options  NULL for the defaults.
  *          remark  gets what was dropped or decided in reading `in` or in writing `out`, as
  *                  sal_model_remark, or NULL.
  *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, a model
- *          that is no Potts model, a gauge for anything else, columns_from of no libsvm file);
- *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
- *          is as before.
- * Cost:    O(size of the files); of N states of a Potts model O(N^2).
- * Threads: any; for .nc as sal_draw_writer_open. */
-SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_columns_from columns_from, sal_gauge gauge, char **remark,
-                               sal_error *err);
+ *          that is no Potts model, a gauge or an alphabet for anything else, columns_from of no
+ * libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file
+ * `out` is as before. Cost:    O(size of the files); of N states of a Potts model O(N^2). Threads:
+ * any; for .nc as sal_draw_writer_open. */
+SAL_API sal_status sal_convert(const char *in, const char *out, const sal_convert_options *options,
+                               char **remark, sal_error *err);
 
 /* Write marginals, as exact answers or draws give them, for sal_marginals_read and other programs.
  * NAME.MAR: the format of the UAI competitions. Any other name: JSON, {"log_z": ..,

@@ -257,7 +257,7 @@ sal_trajectory_log_z tppppe
 sal_run_vote tpppe
 sal_run_vote_by_dimension tplpe
 sal_run_total_variation tplipe
-sal_convert tssssiiPe
+sal_convert tsspPe
 sal_marginals_write tsppde
 sal_marginals_read tspppe
 sal_report_write tlPpse

@@ -48,6 +48,13 @@ class TrajectoryLevel(ctypes.Structure):
                 ("acceptance", c_double), ("visits", c_int64), ("relaxation", c_double)]
 
 
+class ConvertOptions(ctypes.Structure):
+    """sal_convert_options."""
+
+    _fields_ = [("from_format", c_char_p), ("to_format", c_char_p), ("columns_from", c_int), ("gauge", c_int),
+                ("alphabet", c_char_p)]
+
+
 class ReportOptions(ctypes.Structure):
     """sal_report_options."""
 
@@ -308,7 +315,7 @@ GAUGES = (None, "zero-sum", "lattice-gas")
 
 
 def convert(source: Path, target: Path, from_format: Optional[str] = None, to_format: Optional[str] = None,
-            columns_from: Optional[int] = None, gauge: Optional[str] = None) -> None:
+            columns_from: Optional[int] = None, gauge: Optional[str] = None, alphabet: Optional[str] = None) -> None:
     """Write what a file holds in another format: a network, a graph, an alignment, parameters of a Potts model, an array
     or a saved model.
 
@@ -323,6 +330,9 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
         The index of the first column of a libsvm file (None: found).
     gauge : {'zero-sum', 'lattice-gas'}, optional
         Of parameters of a Potts model (None: of a file, its own; of a model, zero-sum).
+    alphabet : str, optional
+        Of sequences, draws, or parameters that do not say it: 'protein', 'rna', 'dna' or the letters in order, the
+        gap first, such as '-ABCD' (None: found).
 
     Raises
     ------
@@ -346,8 +356,9 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
     if gauge not in GAUGES:
         raise ArgumentError(f"gauge={gauge!r}; expected 'zero-sum' or 'lattice-gas'")
     remark = c_void_p()
-    call("sal_convert", encode(source), encode(from_format), encode(target), encode(to_format),
-         0 if columns_from is None else int(columns_from) + 1, GAUGES.index(gauge), ctypes.byref(remark))
+    options = ConvertOptions(encode(from_format), encode(to_format), 0 if columns_from is None else int(columns_from) + 1,
+                             GAUGES.index(gauge), encode(alphabet))
+    call("sal_convert", encode(source), encode(target), ctypes.addressof(options), ctypes.byref(remark))
     if remark.value:
         warn_of(own_names(_library.text_at(remark.value)), True)
 

@@ -23,41 +23,39 @@ static int write_sheet(const char *in, sal_columns_from columns_from, const char
     return code;
 }
 
-/* Find a gauge by its name. Returns the exit code. */
+/* Find a gauge by its name; NULL: it was not given. Returns the exit code. */
 static int find_gauge(const char *name, sal_gauge *gauge)
 {
     static const char *const names[] = { "as-is", "zero-sum", "lattice-gas" };
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; name && k < 3; k++) {
         if (strcmp(name, names[k]) == 0) {
             *gauge = (sal_gauge)k;
             return CLI_OK;
         }
     }
-    return cli_usage("--gauge %s: expected as-is, zero-sum or lattice-gas", name);
+    return name ? cli_usage("--gauge %s: expected as-is, zero-sum or lattice-gas", name) : CLI_OK;
 }
 
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
-    const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
-    const char *columns = NULL, *gauge_name = NULL;
-    sal_gauge gauge = SAL_GAUGE_AS_IS;
-    sal_columns_from columns_from;
+    const char *paths[2] = { NULL, NULL }, *shape = NULL, *columns = NULL, *gauge = NULL;
+    sal_convert_options o = { 0 };
     const cli_option options[] = {
-        { "from", CLI_TEXT, &from, "FORMAT", "format of IN [told by its name and content]" },
-        { "to", CLI_TEXT, &to, "FORMAT", "format of OUT [told by its name]" },
+        { "from", CLI_TEXT, &o.from, "FORMAT", "format of IN [told by its name and content]" },
+        { "to", CLI_TEXT, &o.to, "FORMAT", "format of OUT [told by its name]" },
         CLI_SHAPE_OPTION(shape),
         CLI_COLUMNS_FROM_OPTION(columns),
-        { "gauge", CLI_TEXT, &gauge_name, "as-is|zero-sum|lattice-gas",
+        { "gauge", CLI_TEXT, &gauge, "as-is|zero-sum|lattice-gas",
           "gauge of parameters of a Potts model [of a file, its own; of a model, zero-sum]" },
+        { "alphabet", CLI_TEXT, &o.alphabet, "protein|rna|dna|LETTERS",
+          "letters of sequences, draws or parameters, in order (--alphabet=-ABCD) [found]" },
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
-    code = code ? code : cli_columns_from(columns, &columns_from);
-    if (code == CLI_OK && gauge_name) {
-        code = find_gauge(gauge_name, &gauge);
-    }
+    code = code ? code : cli_columns_from(columns, &o.columns_from);
+    code = code ? code : find_gauge(gauge, &o.gauge);
     code = code ? code : cli_claim_output(paths[1]);
-    bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
+    bool sheet = code == CLI_OK && !o.from && !o.to && is_picture(paths[1]);
     sal_format_info format;
     if (code == CLI_OK && shape && !sheet) {
         code = cli_usage("--shape goes with a file NAME.png");
@@ -67,12 +65,11 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     }
     if (sheet && sal_format_find(paths[0], &format, NULL) == SAL_OK &&
         strcmp(format.content, "an array") == 0) {
-        return write_sheet(paths[0], columns_from, paths[1], shape);
+        return write_sheet(paths[0], o.columns_from, paths[1], shape);
     }
     sal_error err = { 0 };
     char *remark = NULL;
-    sal_status status =
-        sal_convert(paths[0], from, paths[1], to, columns_from, gauge, &remark, &err);
+    sal_status status = sal_convert(paths[0], paths[1], &o, &remark, &err);
     cli_remark(remark, true);
     sal_free(remark);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);

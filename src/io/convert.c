@@ -8,6 +8,8 @@
 #include "core/error.h"
 #include "core/specification.h"
 #include "io/format.h"
+#include "models/alphabet.h"
+#include "models/sequences.h"
 #include "models/structure/potts.h"
 #include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
@@ -94,77 +96,137 @@ static bool is_named(const char *in)
            b->content == SALI_CONTENT_GRAPH;
 }
 
-/* Read `in` into *content: a random graph of a specification, a file and what it holds, or a
- * file. */
-static sal_status read_content(const char *in, const char *from, const sali_format *reader,
-                               sal_columns_from columns_from, sali_content *content, sal_error *err)
+/* A conversion under way. */
+typedef struct conversion {
+    const char *in, *out;
+    sal_convert_options options;
+    const sali_format *reader, *writer; /* those that the options name; NULL: none */
+    char letters[SAL_ALPHABET_ROOM];    /* of the alphabet that the options name; "": none */
+    bool directory;                     /* `in` is the directory of a training */
+    sali_content content;
+} conversion;
+
+/* Check the options, and find what they name. */
+static sal_status check_options(conversion *c, sal_error *err)
 {
-    const sali_reading reading = { .columns_from = columns_from, .asks = true };
+    const sal_convert_options *o = &c->options;
     struct stat there;
-    bool file = from || stat(in, &there) == 0;
-    if (!file && is_named(in)) {
-        return read_named(in, content, err);
+    sal_status status = find_format(o->from, &c->reader, err);
+    status = status ? status : find_format(o->to, &c->writer, err);
+    status = status ? status : sali_alphabet_parse(o->alphabet, c->letters, err);
+    if (status == SAL_OK && ((int)o->gauge < 0 || o->gauge > SAL_GAUGE_LATTICE_GAS)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT, "gauge %d; expected a value of the header",
+                           (int)o->gauge);
     }
-    if (!file && sali_builtin_has_graph(in)) {
+    c->directory = !o->from && stat(c->in, &there) == 0 && S_ISDIR(there.st_mode);
+    return status;
+}
+
+/* Read `in`: a random graph of a specification, a file and what it holds, or a file. */
+static sal_status read_content(conversion *c, sal_error *err)
+{
+    const sali_reading reading = { .columns_from = c->options.columns_from,
+                                   .alphabet = c->letters,
+                                   .asks = true };
+    struct stat there;
+    const bool file = c->options.from || stat(c->in, &there) == 0;
+    sali_content *content = &c->content;
+    if (!file && is_named(c->in)) {
+        return read_named(c->in, content, err);
+    }
+    if (!file && sali_builtin_has_graph(c->in)) {
         content->kind = SALI_CONTENT_GRAPH;
-        return sali_builtin_graph(in, &content->graph, err);
+        return sali_builtin_graph(c->in, &content->graph, err);
     }
     sal_status status =
-        sali_content_read_as(in, reader, SALI_CONTENT_NONE, &reading, content, NULL, err);
+        sali_content_read_as(c->in, c->reader, SALI_CONTENT_NONE, &reading, content, NULL, err);
     if (status == SAL_OK && content->kind == SALI_CONTENT_ALIGNMENT) {
         status = sali_alignment_remark(&content->alignment, &content->remark, err);
     }
-    return status ? status : sali_remark_prefix(&content->remark, in, err);
+    return status ? status : sali_remark_prefix(&content->remark, c->in, err);
+}
+
+/* Make sequences of draws if an alphabet is given; fails for other content than has letters. */
+static sal_status take_letters(conversion *c, sal_error *err)
+{
+    sali_content sequences = { 0 };
+    const sali_content_kind kind = c->content.kind;
+    if (!c->letters[0] || kind == SALI_CONTENT_ALIGNMENT || kind == SALI_CONTENT_POTTS) {
+        return SAL_OK;
+    }
+    if (kind != SALI_CONTENT_ARRAY) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "an alphabet is for sequences, draws and parameters of Potts models; %s "
+                         "holds %s",
+                         c->in, sali_content_name(kind));
+    }
+    sal_status status = sali_sequences_of_array(&c->content.array, c->letters, &sequences, err);
+    if (status != SAL_OK) {
+        return sali_fail_prefix(err, status, "%s", c->in);
+    }
+    sequences.remark = c->content.remark;
+    c->content.remark = (sali_remark){ 0 };
+    sali_content_free(&c->content);
+    c->content = sequences;
+    return SAL_OK;
+}
+
+/* Read `in`, with what the options say of it. The content stays empty for a training's
+ * directory. */
+static sal_status read_input(conversion *c, sal_error *err)
+{
+    sal_status status = c->directory ? SAL_OK : read_content(c, err);
+    status = status ? status : sali_columns_check(c->in, c->options.columns_from, &c->content, err);
+    return status ? status : take_letters(c, err);
 }
 
 /* Write the content; what the writer drops or changes comes after the remark on the reading. */
-static sal_status write_content(const char *out, const sali_format *writer, sali_content *content,
-                                sal_error *err)
+static sal_status write_content(conversion *c, sal_error *err)
 {
     sali_remark changed = { 0 };
-    sal_status status = sali_content_write_as(out, writer, content, &changed, err);
-    status = status ? status : sali_remark_prefix(&changed, out, err);
-    status = status ? status : sali_remark_move(&content->remark, &changed, err);
+    sal_status status = sali_content_write_as(c->out, c->writer, &c->content, &changed, err);
+    status = status ? status : sali_remark_prefix(&changed, c->out, err);
+    status = status ? status : sali_remark_move(&c->content.remark, &changed, err);
     sali_remark_free(&changed);
     return status;
 }
 
-sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                       sal_columns_from columns_from, sal_gauge gauge, char **remark,
-                       sal_error *err)
+/* Write `out`: a model as a model, or as parameters of a Potts model; or other content, in another
+ * gauge if one is asked for. */
+static sal_status write_output(conversion *c, sal_error *err)
 {
-    const sali_format *reader = NULL, *writer = NULL;
-    struct stat there;
-    sali_content content = { 0 };
-    sal_status status = find_format(from, &reader, err);
-    status = status ? status : find_format(to, &writer, err);
-    if (status == SAL_OK && ((int)gauge < 0 || gauge > SAL_GAUGE_LATTICE_GAS)) {
-        status = sali_fail(err, SAL_ERR_ARGUMENT, "gauge %d; expected a value of the header",
-                           (int)gauge);
-    }
-    const bool directory = !from && stat(in, &there) == 0 && S_ISDIR(there.st_mode);
-    if (status == SAL_OK && !directory) {
-        status = read_content(in, from, reader, columns_from, &content, err);
-    }
-    status = status ? status : sali_columns_check(in, columns_from, &content, err);
-    bool model = directory || content.kind == SALI_CONTENT_TAPE;
-    if (status == SAL_OK && model && is_potts(out, writer)) {
-        sali_content_free(&content);
+    const bool model = c->directory || c->content.kind == SALI_CONTENT_TAPE;
+    const bool parameters = model && is_potts(c->out, c->writer);
+    sal_gauge gauge = c->options.gauge;
+    sal_status status = SAL_OK;
+    if (parameters) {
+        sali_content_free(&c->content);
         gauge = gauge ? gauge : SAL_GAUGE_ZERO_SUM;
-        status = read_potts(in, &content, err);
-        model = false;
+        status = read_potts(c->in, &c->content, err);
     }
     if (status == SAL_OK && gauge) {
-        status = set_gauge(in, gauge, &content, err);
+        status = set_gauge(c->in, gauge, &c->content, err);
     }
-    if (status == SAL_OK) {
-        status =
-            model && !to ? save_model(in, out, err) : write_content(out, writer, &content, err);
+    if (status != SAL_OK) {
+        return status;
     }
+    return model && !parameters && !c->options.to ? save_model(c->in, c->out, err)
+                                                  : write_content(c, err);
+}
+
+sal_status sal_convert(const char *in, const char *out, const sal_convert_options *options,
+                       char **remark, sal_error *err)
+{
+    conversion c = { .in = in, .out = out };
+    c.options = options ? *options : c.options;
+    sal_status status = check_options(&c, err);
+    status = status ? status : read_input(&c, err);
+    status = status ? status : write_output(&c, err);
     if (status == SAL_OK && remark) {
-        *remark = content.remark.warns ? content.remark.text : NULL;
-        content.remark.text = *remark ? NULL : content.remark.text;
+        sali_remark *all = &c.content.remark;
+        *remark = all->warns ? all->text : NULL;
+        all->text = *remark ? NULL : all->text;
     }
-    sali_content_free(&content);
+    sali_content_free(&c.content);
     return status;
 }

@@ -183,7 +183,7 @@ sal_status sali_content_convert(const sali_content *from, sali_content_kind to, 
 {
     sali_content made = { .kind = to };
     if (to == SALI_CONTENT_ALIGNMENT) {
-        return sali_sequences_of_array(&from->array, out, err);
+        return sali_sequences_of_array(&from->array, "", out, err);
     }
     sal_status status = from->kind == SALI_CONTENT_NETWORK
                             ? network_to_graph(&from->network, &made.graph, err)

@@ -48,9 +48,10 @@ sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, in
     return SAL_OK;
 }
 
-sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err)
+sal_status sali_sequences_of_array(const sal_array *array, const char *letters, sali_content *out,
+                                   sal_error *err)
 {
-    const int last = (int)strlen(sali_protein) - 1;
+    const int last = (int)strlen(letters[0] ? letters : sali_protein) - 1;
     double most = 0;
     if (array->ndim < 2 || array->ndim > 3) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -74,11 +75,12 @@ sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sa
     for (int64_t i = 0; i < array->count; i++) {
         codes[i] = (uint8_t)array->values[i];
     }
-    bool rna = most < (double)strlen(sali_rna);
+    if (!letters[0]) {
+        letters = most < (double)strlen(sali_rna) ? sali_rna : sali_protein;
+    }
     const int64_t *shape = array->shape + array->ndim - 2;
-    sal_status status =
-        sali_sequences_make(array->ndim == 3 ? array->shape[0] : 0, shape[0], shape[1], 1, codes,
-                            rna ? sali_rna : sali_protein, out, err);
+    sal_status status = sali_sequences_make(array->ndim == 3 ? array->shape[0] : 0, shape[0],
+                                            shape[1], 1, codes, letters, out, err);
     sali_free(codes);
     return status;
 }

@@ -13,9 +13,11 @@ sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, in
                                const void *codes, const char *alphabet, sali_content *out,
                                sal_error *err);
 
-/* Make an alignment of an array of codes, [draws x sites] or [chains x draws x sites]: of RNA if
- * all codes are 0 to 4, else of proteins, with codes 0 to 20.
+/* Make an alignment of an array of codes, [draws x sites] or [chains x draws x sites], of the
+ * alphabet `letters`; if that is "", of RNA if all codes are 0 to 4, else of proteins, with codes 0
+ * to 20.
  * Returns: ARGUMENT for other numbers or dimensions; MEMORY. */
-sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err);
+sal_status sali_sequences_of_array(const sal_array *array, const char *letters, sali_content *out,
+                                   sal_error *err);
 
 #endif

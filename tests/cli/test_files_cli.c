@@ -210,6 +210,7 @@ START_TEST(an_alphabet_of_ones_own_goes_all_the_way)
     static const char own[] = ">a\n1aA\n>b\n0Aa\n>c\n--a\n>d\n01x\n";
     temp_write("own.fa", own, sizeof own - 1);
     temp_write("wild.fa", ">w\n1aA\n", 7);
+    temp_write("n.uai", network, sizeof network - 1);
     ck_remarks("own.fa: 4 sequences of 3 sites (-01aA); 1 letters in 1 sequences are outside",
                "sample potts-alignment:file=own.fa,alphabet=-01aA --sampler gibbs --draws 50 "
                "--chains 1 --out d.fasta");
@@ -223,6 +224,13 @@ START_TEST(an_alphabet_of_ones_own_goes_all_the_way)
     read_all(temp_path("d.fasta"), text, sizeof text);
     ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-01aA"), 3);
     ck_run("convert own own.dat");
+    ck_run("convert d.fasta d.sto --alphabet=-01aA");
+    read_all(temp_path("d.sto"), text, sizeof text);
+    ck_assert_uint_eq(strspn(strstr(text, "draw1 ") + 6, "-01aA"), 3);
+    ck_refused(65, "has the character", "convert d.fasta e.sto");
+    ck_refused(64,
+               "an alphabet is for sequences, draws and parameters of Potts models; n.uai holds",
+               "convert n.uai n.xmlbif --alphabet=rna");
     ck_run("value own --state d.fasta --against wild.fa");
     snprintf(text, sizeof text, "%.4000s", out);
     ck_run("value potts-parameters:file=own.dat,alphabet=-01aA --dtype f64 --state d.fasta "

@@ -84,14 +84,12 @@ START_TEST(a_graph_keeps_its_weights_in_another_format)
     static char first[4096], again[4096];
     sal_error err = { 0 };
     temp_write("g.mc", triangle, strlen(triangle));
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", SAL_COLUMNS_FIND,
-                      SAL_GAUGE_AS_IS, NULL, &err),
+    ck_ok(sal_convert(temp_path("g.mc"), temp_path("plain"), &(sal_convert_options){ .to = "gset" },
+                      NULL, &err),
           &err);
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, SAL_COLUMNS_FIND,
-                      SAL_GAUGE_AS_IS, NULL, &err),
-          &err);
-    ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", SAL_COLUMNS_FIND,
-                      SAL_GAUGE_AS_IS, NULL, &err),
+    ck_ok(sal_convert(temp_path("g.mc"), temp_path("g.graphml"), NULL, NULL, &err), &err);
+    ck_ok(sal_convert(temp_path("g.graphml"), temp_path("again"),
+                      &(sal_convert_options){ .to = "gset" }, NULL, &err),
           &err);
     size_t n = read_bytes(temp_path("plain"), first, sizeof first);
     ck_assert_uint_ge(n, strlen(triangle));
@@ -109,8 +107,9 @@ START_TEST(columns_of_libsvm_files_begin_where_the_caller_says)
     for (int k = SAL_COLUMNS_FIND; k <= SAL_COLUMNS_FROM_1; k++) {
         sal_array arrays[2] = { { 0 } };
         char *remark = NULL;
-        ck_ok(sal_convert(temp_path("rows.svm"), NULL, temp_path("rows.npy"), NULL,
-                          (sal_columns_from)k, SAL_GAUGE_AS_IS, &remark, &err),
+        ck_ok(sal_convert(temp_path("rows.svm"), temp_path("rows.npy"),
+                          &(sal_convert_options){ .columns_from = (sal_columns_from)k }, &remark,
+                          &err),
               &err);
         ck_assert_int_eq(remark && strstr(remark, "--columns-from 0 or 1"), k == 0);
         sal_free(remark);
@@ -126,11 +125,11 @@ START_TEST(columns_of_libsvm_files_begin_where_the_caller_says)
         }
     }
     sal_array none = { 0 };
-    ck_fails(sal_convert(temp_path("rows.npy"), NULL, temp_path("x.csv"), NULL, SAL_COLUMNS_FROM_0,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("rows.npy"), temp_path("x.csv"),
+                         &(sal_convert_options){ .columns_from = SAL_COLUMNS_FROM_0 }, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
-    ck_fails(sal_convert(temp_path("."), NULL, temp_path("x.xml"), NULL, SAL_COLUMNS_FROM_0,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("."), temp_path("x.xml"),
+                         &(sal_convert_options){ .columns_from = SAL_COLUMNS_FROM_0 }, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "no libsvm file");
     ck_fails(sal_array_read(temp_path("rows.npy"), SAL_COLUMNS_FROM_1, &none, &err),
              SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
@@ -158,9 +157,9 @@ START_TEST(what_cannot_be_converted_leaves_the_file_there)
     temp_write("g.mc", triangle, strlen(triangle));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         temp_write(cases[k].out, "old", 3);
-        sal_status status =
-            sal_convert(temp_path(cases[k].in), cases[k].from, temp_path(cases[k].out), cases[k].to,
-                        SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, NULL, &err);
+        sal_status status = sal_convert(
+            temp_path(cases[k].in), temp_path(cases[k].out),
+            &(sal_convert_options){ .from = cases[k].from, .to = cases[k].to }, NULL, &err);
         ck_assert_msg(status == cases[k].status && strstr(err.message, cases[k].text), "%s: %d, %s",
                       cases[k].out, status, err.message);
         ck_assert_uint_eq(read_bytes(temp_path(cases[k].out), bytes, sizeof bytes), 3);
@@ -174,8 +173,7 @@ START_TEST(running_out_of_memory_is_reported)
     sal_format_info info;
     temp_write("g.mc", triangle, strlen(triangle));
     ck_alloc_sweep(sal_format_find(temp_path("g.mc"), &info, &err), (void)0);
-    ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL,
-                               SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, NULL, &err),
+    ck_alloc_sweep(sal_convert(temp_path("g.mc"), temp_path("g.graphml"), NULL, NULL, &err),
                    (void)0);
     ck_assert_int_eq(temp_count(), 2);
 }

@@ -340,9 +340,7 @@ START_TEST(a_deterministic_network_has_a_start)
         sal_error err = { 0 };
         sal_model *model = NULL;
         sal_run *run = NULL;
-        ck_ok(sal_convert(temp_path(files[0]), NULL, temp_path(files[k]), NULL, SAL_COLUMNS_FIND,
-                          SAL_GAUGE_AS_IS, NULL, &err),
-              &err);
+        ck_ok(sal_convert(temp_path(files[0]), temp_path(files[k]), NULL, NULL, &err), &err);
         ck_ok(sal_model_open(temp_path(files[k]), 0, &model, &err), &err);
         const sal_run_options options = { .sampler = "gibbs", .chains = 2, .draws = 5 };
         ck_ok(sal_sample(model, &options, &run, &err), &err);

@@ -436,8 +436,7 @@ START_TEST(energies_keep_f_in_every_format)
     for (int64_t k = 0; k < N(targets); k++) {
         char *remark = NULL;
         const char *out = temp_path(targets[k]);
-        ck_ok(sal_convert(in, NULL, out, NULL, SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, &remark, &err),
-              &err);
+        ck_ok(sal_convert(in, out, NULL, &remark, &err), &err);
         ck_assert_msg((remark && strstr(remark, "place for the constant 2.5 of the energy")) ==
                           (shift[k] != 0),
                       "%s: %s", targets[k], remark ? remark : "");
@@ -472,8 +471,7 @@ START_TEST(the_constant_of_an_energy_is_kept_or_said)
     for (int64_t k = 0; k < N(cases); k++) {
         char *remark = NULL;
         const char *out = temp_path(cases[k].out);
-        ck_ok(sal_convert(in, NULL, out, NULL, SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, &remark, &err),
-              &err);
+        ck_ok(sal_convert(in, out, NULL, &remark, &err), &err);
         ck_assert_int_eq(!remark, cases[k].kept);
         ck_assert(!remark || strstr(remark, "no place for the constant -6 of the energy: f of the "
                                             "file is f plus this constant"));
@@ -501,9 +499,8 @@ START_TEST(what_these_formats_cannot_say_is_refused)
     for (int64_t k = 0; k < N(cases); k++) {
         sal_error err = { 0 };
         const char *in = temp_write("in", cases[k].text, strlen(cases[k].text));
-        ck_fails(sal_convert(in, NULL, temp_path(cases[k].file), NULL, SAL_COLUMNS_FIND,
-                             SAL_GAUGE_AS_IS, NULL, &err),
-                 SAL_ERR_ARGUMENT, &err, cases[k].message);
+        ck_fails(sal_convert(in, temp_path(cases[k].file), NULL, NULL, &err), SAL_ERR_ARGUMENT,
+                 &err, cases[k].message);
     }
     sal_error err = { 0 };
     sal_model *model = NULL;
@@ -602,9 +599,7 @@ START_TEST(energies_survive_failing_allocations)
     snprintf(in, sizeof in, "ising:file=%s,vartype=spin", temp_write("a.coo", "0 1 2\n", 6));
     const char *out = temp_path("a.qubo");
     char *remark = NULL;
-    ck_alloc_sweep(
-        sal_convert(in, NULL, out, NULL, SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, &remark, &err),
-        sal_free(remark));
+    ck_alloc_sweep(sal_convert(in, out, NULL, &remark, &err), sal_free(remark));
 }
 END_TEST
 

@@ -361,21 +361,19 @@ START_TEST(what_is_written_reads_back)
     write_adabmdca("p.dat", LETTERS, 4, false);
     for (int k = 0; k < 2; k++) {
         for (int gauge = SAL_GAUGE_AS_IS; gauge <= SAL_GAUGE_LATTICE_GAS; gauge++) {
-            ck_ok(sal_convert(temp_path("p.dat"), NULL, temp_path(outs[k]), NULL, SAL_COLUMNS_FIND,
-                              (sal_gauge)gauge, NULL, &err),
+            ck_ok(sal_convert(temp_path("p.dat"), temp_path(outs[k]),
+                              &(sal_convert_options){ .gauge = (sal_gauge)gauge }, NULL, &err),
                   &err);
             sal_model *model = opened(temp_path(outs[k]));
             compare(model, LETTERS, 4);
             sal_model_destroy(model);
         }
     }
-    ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("p.npy"), NULL, SAL_COLUMNS_FIND,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("p.dat"), temp_path("p.npy"), NULL, NULL, &err),
              SAL_ERR_ARGUMENT, &err,
              "a Potts model can be written as: adabmdca (.dat), ccmpred (.raw), plmc (.model");
     write_adabmdca("p.dat", "-ACGU", 4, false);
-    ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("r.raw"), NULL, SAL_COLUMNS_FIND,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("p.dat"), temp_path("r.raw"), NULL, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "5 states, -ACGU; this format is for proteins");
 }
 END_TEST
@@ -402,9 +400,7 @@ START_TEST(plmc_is_written_with_the_same_bits)
         size_t in_size, out_size;
         sal_error err = { 0 };
         write_plmc("p.model", alphabets[k], sites, false);
-        ck_ok(sal_convert(temp_path("p.model"), NULL, temp_path("q.model"), NULL, SAL_COLUMNS_FIND,
-                          SAL_GAUGE_AS_IS, NULL, &err),
-              &err);
+        ck_ok(sal_convert(temp_path("p.model"), temp_path("q.model"), NULL, NULL, &err), &err);
         unsigned char *in = bytes_of("p.model", &in_size), *out = bytes_of("q.model", &out_size);
         const size_t fields = 4 * (size_t)sites * q, couplings = 4 * (size_t)pairs * q * q;
         ck_assert_uint_eq(in_size, out_size + 7 * 4); /* the weights of 7 sequences */
@@ -446,12 +442,10 @@ START_TEST(what_plmc_cannot_hold_is_refused)
 {
     sal_error err = { 0 };
     temp_write("big.dat", "J 0 1 A C 1e39\nh 0 - 0\n", 23);
-    ck_fails(sal_convert(temp_path("big.dat"), NULL, temp_path("b.model"), NULL, SAL_COLUMNS_FIND,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("big.dat"), temp_path("b.model"), NULL, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "a parameter is 1e+39; expected numbers of 32 bits");
     temp_write("three.dat", "J 0 1 0 2 1\nh 0 0 0\n", 20);
-    ck_fails(sal_convert(temp_path("three.dat"), NULL, temp_path("b.model"), NULL, SAL_COLUMNS_FIND,
-                         SAL_GAUGE_AS_IS, NULL, &err),
+    ck_fails(sal_convert(temp_path("three.dat"), temp_path("b.model"), NULL, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "3 states without letters; states of plmc are letters");
 }
 END_TEST
@@ -469,9 +463,7 @@ START_TEST(alphabets_of_ones_own_are_kept)
     ck_assert_str_eq(sal_space_block(sal_model_space(model), 0)->letters, "-BAxb");
     ck_ok(sal_model_save(model, temp_path("m.xml"), &err), &err);
     sal_model_destroy(model);
-    ck_ok(sal_convert(temp_path("m.xml"), NULL, temp_path("p.dat"), NULL, SAL_COLUMNS_FIND,
-                      SAL_GAUGE_AS_IS, NULL, &err),
-          &err);
+    ck_ok(sal_convert(temp_path("m.xml"), temp_path("p.dat"), NULL, NULL, &err), &err);
     ck_fails(sal_model_open(temp_path("p.dat"), 0, &model, &err), SAL_ERR_DATA, &err,
              "expected a state (an upper-case letter");
     snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAxb", temp_path("p.dat"));
@@ -508,9 +500,7 @@ START_TEST(letters_are_kept)
     for (int k = 0; k < 4; k++) {
         char text[64] = "";
         write_plmc("p.model", alphabets[k], 3, true);
-        ck_ok(sal_convert(temp_path("p.model"), NULL, temp_path("p.dat"), NULL, SAL_COLUMNS_FIND,
-                          SAL_GAUGE_AS_IS, NULL, &err),
-              &err);
+        ck_ok(sal_convert(temp_path("p.model"), temp_path("p.dat"), NULL, NULL, &err), &err);
         sal_model *model = opened(temp_path("p.dat"));
         compare(model, alphabets[k], 3);
         sal_model_destroy(model);
@@ -529,9 +519,7 @@ START_TEST(any_potts_model_has_parameters)
     int32_t codes[4];
     sal_model *model = opened("potts:side=2,states=3,theta=0.7");
     ck_ok(sal_model_save(model, temp_path("m.xml"), &err), &err);
-    ck_ok(sal_convert(temp_path("m.xml"), NULL, temp_path("m.dat"), NULL, SAL_COLUMNS_FIND,
-                      SAL_GAUGE_AS_IS, NULL, &err),
-          &err);
+    ck_ok(sal_convert(temp_path("m.xml"), temp_path("m.dat"), NULL, NULL, &err), &err);
     sal_model *back = opened(temp_path("m.dat"));
     fill_state(0, 4, 3, codes);
     const double constant = value(back, codes) - value(model, codes);
@@ -594,8 +582,8 @@ START_TEST(numbers_that_overflow_in_a_gauge_are_refused)
         "J 0 1 0 1 1.7e308\nJ 0 2 0 1 1.7e308\nJ 0 3 0 1 1.7e308\nh 0 0 1.7e308\n";
     sal_error err = { 0 };
     temp_write("big.dat", text, sizeof text - 1);
-    ck_fails(sal_convert(temp_path("big.dat"), NULL, temp_path("b.dat"), NULL, SAL_COLUMNS_FIND,
-                         SAL_GAUGE_ZERO_SUM, NULL, &err),
+    ck_fails(sal_convert(temp_path("big.dat"), temp_path("b.dat"),
+                         &(sal_convert_options){ .gauge = SAL_GAUGE_ZERO_SUM }, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "too large for this gauge");
     ck_assert_int_eq(temp_count(), 1);
 }

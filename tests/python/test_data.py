@@ -174,6 +174,9 @@ class Files(unittest.TestCase):
             run.save(other, alphabet="-WXYZ")
             codes = sal.Data.read(other, kind="alignment", alphabet="-WXYZ").codes
             np.testing.assert_array_equal(codes, run.draws[0])
+            sal.convert(drawn, other, alphabet="-01aA")
+            codes = sal.Data.read(other, kind="alignment", alphabet="-01aA").codes
+            np.testing.assert_array_equal(codes, run.draws[0])
 
     def test_what_a_file_was_taken_for_is_a_warning(self):
         with tempfile.TemporaryDirectory() as place:

@@ -22,7 +22,7 @@ SOURCE = pathlib.Path(os.environ["SALTUS_SOURCE_DIR"])
 # How the letters of _library.SIGNATURES stand for C types.
 LETTERS = {"int": "i", "bool": "b", "int32_t": "j", "unsigned": "u", "int64_t": "l", "uint64_t": "U",
            "double": "d", "sal_options": "i", "sal_mmd_estimator": "i", "sal_dtype": "i",
-           "sal_columns_from": "i", "sal_gauge": "i", "void": "v", "sal_status": "t"}
+           "sal_columns_from": "i", "void": "v", "sal_status": "t"}
 
 
 def letter(declaration):
