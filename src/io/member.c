@@ -111,51 +111,72 @@ static const sali_member *member_of(const sali_scan *scan)
 
 /* List the names of the arrays, as many as fit, "a, b, .." */
 #define LIST_SIZE 200
-static void list_arrays(const sali_candidate *arrays, int64_t n, char text[LIST_SIZE])
+static void list_arrays(const sali_candidates *arrays, char text[LIST_SIZE])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < arrays->n; k++) {
         char shown[SALI_SHOW_SIZE];
         if (used + SALI_SHOW_SIZE + 8 > LIST_SIZE) {
             snprintf(text + used, LIST_SIZE - used, ", ..");
             return;
         }
         used += (size_t)snprintf(text + used, LIST_SIZE - used, "%s%s", k > 0 ? ", " : "",
-                                 sali_show(arrays[k].name, -1, shown));
+                                 sali_show(arrays->list[k].name, -1, shown));
     }
 }
 
-int64_t sali_member_choose(sali_scan *scan, const sali_candidate *arrays, int64_t n,
-                           sali_remark *remark)
+bool sali_candidates_add(sali_scan *scan, sali_candidates *arrays, const char *name, int64_t length,
+                         uint64_t size, int64_t place)
 {
+    if (sali_scan_grow(scan, (void **)&arrays->list, &arrays->room, arrays->n + 1,
+                       sizeof *arrays->list)) {
+        char *copy = sali_scan_copy(scan, name, length);
+        arrays->list[arrays->n] = (sali_candidate){ copy, size, place };
+        arrays->n += copy != NULL;
+    }
+    return scan->status == SAL_OK;
+}
+
+void sali_candidates_free(sali_candidates *arrays)
+{
+    for (int64_t k = 0; k < arrays->n; k++) {
+        sali_free(arrays->list[k].name);
+    }
+    sali_free(arrays->list);
+    *arrays = (sali_candidates){ 0 };
+}
+
+const sali_candidate *sali_member_choose(sali_scan *scan, const sali_candidates *arrays,
+                                         sali_remark *remark)
+{
+    if (scan->status != SAL_OK) {
+        return NULL;
+    }
     const char *name = member_of(scan)->name;
     char list[LIST_SIZE], shown[SALI_SHOW_SIZE];
-    int64_t largest = 0;
-    list_arrays(arrays, n, list);
-    for (int64_t k = 0; k < n; k++) {
-        if (name && strcmp(name, arrays[k].name) == 0) {
-            return k;
+    const sali_candidate *largest = arrays->list;
+    list_arrays(arrays, list);
+    for (int64_t k = 0; k < arrays->n; k++) {
+        const sali_candidate *array = &arrays->list[k];
+        if (name && strcmp(name, array->name) == 0) {
+            return array;
         }
-        largest = arrays[k].size > arrays[largest].size ? k : largest;
+        largest = array->size > largest->size ? array : largest;
     }
-    if (n == 0) {
+    if (arrays->n == 0) {
         sali_scan_refuse(scan, "holds no array of numbers");
-        return -1;
-    }
-    if (name) {
+    } else if (name) {
         scan->status = sali_fail(scan->err, SAL_ERR_NOT_FOUND,
                                  "%s: holds no array of numbers '%.100s'; there are: %s",
                                  scan->name, name, list);
-        return -1;
-    }
-    if (n > 1) {
+    } else if (arrays->n > 1) {
         scan->status = sali_remark_add(
             remark, true, scan->err,
             "'%s' is read, the largest of %lld arrays: %s (FILE:NAME reads another)",
-            sali_show(arrays[largest].name, -1, shown), (long long)n, list);
+            sali_show(largest->name, -1, shown), (long long)arrays->n, list);
     }
-    return scan->status == SAL_OK ? largest : -1;
+    return scan->status == SAL_OK ? largest : NULL;
 }
 
 /* ---- how its numbers are arranged */

@@ -47,14 +47,27 @@ void sali_member_free(sali_member *member);
 
 /* An array that a file holds; `size` orders arrays, as their bytes or elements do. */
 typedef struct sali_candidate {
-    const char *name;
+    char *name;
     uint64_t size;
+    int64_t place; /* where in the file it is, as its reader counts */
 } sali_candidate;
 
-/* The index of the array that the path names, else of the only one, else of the largest, with a
- * remark that warns. -1 after a failure: there is no array, or none of that name. */
-int64_t sali_member_choose(sali_scan *scan, const sali_candidate *arrays, int64_t n,
-                           sali_remark *remark);
+/* The arrays of a file, in its order. Zeros: none. */
+typedef struct sali_candidates {
+    sali_candidate *list; /* [n] */
+    int64_t n, room;
+} sali_candidates;
+
+/* Add an array, whose name has `length` characters. False after a failure. */
+bool sali_candidates_add(sali_scan *scan, sali_candidates *arrays, const char *name, int64_t length,
+                         uint64_t size, int64_t place);
+
+void sali_candidates_free(sali_candidates *arrays);
+
+/* The array that the path names, else the only one, else the largest, with a remark that warns.
+ * NULL after a failure: there is no array, or none of that name. */
+const sali_candidate *sali_member_choose(sali_scan *scan, const sali_candidates *arrays,
+                                         sali_remark *remark);
 
 /* Arrange the numbers of an array as the path says. For an array of MATLAB (`matlab`) guess, with
  * remarks that warn, what the path leaves open. */

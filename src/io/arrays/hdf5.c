@@ -39,8 +39,8 @@ typedef struct h5_file {
     char why_room[200];
     hid_t id;
     bool matlab;
-    sali_candidate *arrays; /* [n], names as group/data */
-    int64_t n, room, objects;
+    sali_candidates arrays; /* names as group/data */
+    int64_t objects;
 } h5_file;
 
 static void close_file(h5_file *f)
@@ -48,10 +48,7 @@ static void close_file(h5_file *f)
     if (f->id >= 0 && H5Fclose(f->id) < 0) {
         sali_scan_refuse(f->scan, "is damaged: it cannot be closed");
     }
-    for (int64_t k = 0; k < f->n; k++) {
-        sali_free((char *)f->arrays[k].name);
-    }
-    sali_free(f->arrays);
+    sali_candidates_free(&f->arrays);
 }
 
 /* ---- what may be read */
@@ -163,11 +160,9 @@ static void note_set(h5_file *f, hid_t set, const char *path)
     const char *why = doubt(f, set, &view);
     if (why) {
         f->why = f->wanted && strcmp(f->wanted, path) == 0 ? why : f->why;
-    } else if (sali_scan_grow(f->scan, (void **)&f->arrays, &f->room, f->n + 1,
-                              sizeof *f->arrays)) {
-        f->arrays[f->n].size = (uint64_t)view.count;
-        f->arrays[f->n].name = sali_scan_copy(f->scan, path, (int64_t)strlen(path));
-        f->n += f->arrays[f->n].name != NULL;
+    } else {
+        sali_candidates_add(f->scan, &f->arrays, path, (int64_t)strlen(path), (uint64_t)view.count,
+                            f->arrays.n);
     }
 }
 
@@ -285,10 +280,9 @@ static void read_set(sali_scan *scan, bool matlab, bool trial, sali_content *out
     if (f.why) {
         sali_scan_refuse(scan, "'%.100s' %s", f.wanted, f.why);
     }
-    const int64_t chosen =
-        scan->status == SAL_OK ? sali_member_choose(scan, f.arrays, f.n, &out->remark) : -1;
-    if (chosen >= 0) {
-        take_set(&f, f.arrays[chosen].name, trial ? NULL : &out->array);
+    const sali_candidate *chosen = sali_member_choose(scan, &f.arrays, &out->remark);
+    if (chosen) {
+        take_set(&f, chosen->name, trial ? NULL : &out->array);
     }
     close_file(&f);
 }

@@ -237,43 +237,14 @@ static bool recognise(sali_scan *scan)
     return is_version(scan, 1, &big_endian) || is_version(scan, 2, &big_endian);
 }
 
-/* The arrays of a file. */
-typedef struct listing {
-    sali_candidate *arrays; /* [n] */
-    int64_t *numbers;       /* [n] of their variables in the file */
-    int64_t n, room, numbers_room;
-} listing;
-
-static void free_listing(listing *l)
-{
-    for (int64_t k = 0; k < l->n; k++) {
-        sali_free((char *)l->arrays[k].name);
-    }
-    sali_free(l->arrays);
-    sali_free(l->numbers);
-}
-
-/* Add an array to the listing. */
-static void note_array(sali_scan *scan, listing *l, const variable *v, int64_t number)
-{
-    if (sali_scan_grow(scan, (void **)&l->arrays, &l->room, l->n + 1, sizeof *l->arrays) &&
-        sali_scan_grow(scan, (void **)&l->numbers, &l->numbers_room, l->n + 1,
-                       sizeof *l->numbers)) {
-        l->numbers[l->n] = number;
-        l->arrays[l->n].size = (uint64_t)v->view.count;
-        l->arrays[l->n].name = sali_scan_copy(scan, v->name, v->name_size);
-        l->n += l->arrays[l->n].name != NULL;
-    }
-}
-
-/* Go through all variables: list the arrays, or with `listing` NULL take number `wanted`. */
-static void read_variables(sali_scan *scan, listing *l, int64_t wanted, sal_array *out)
+/* Go through all variables: list the arrays, or with `list` NULL take number `wanted`. */
+static void read_variables(sali_scan *scan, sali_candidates *list, int64_t wanted, sal_array *out)
 {
     cursor c = { (const unsigned char *)scan->begin, (const unsigned char *)scan->end, 0 };
     const bool v5 = is_version(scan, 1, &c.big_endian);
     int64_t most = SALI_UNPACK_MAX;
     c.next += v5 ? HEADER : 0;
-    for (int64_t k = 0; scan->status == SAL_OK && left(&c) > 0 && (l || k <= wanted); k++) {
+    for (int64_t k = 0; scan->status == SAL_OK && left(&c) > 0 && (list || k <= wanted); k++) {
         variable v;
         sali_bytes room = { 0 };
         if (k == MOST_VARIABLES) {
@@ -283,9 +254,9 @@ static void read_variables(sali_scan *scan, listing *l, int64_t wanted, sal_arra
         } else {
             read_v4(scan, &c, &v);
         }
-        if (scan->status == SAL_OK && l && v.is_array) {
-            note_array(scan, l, &v, k);
-        } else if (scan->status == SAL_OK && !l && k == wanted) {
+        if (scan->status == SAL_OK && list && v.is_array) {
+            sali_candidates_add(scan, list, v.name, v.name_size, (uint64_t)v.view.count, k);
+        } else if (scan->status == SAL_OK && !list && k == wanted) {
             scan->status = sali_array_take(scan->name, &v.view, out, scan->err);
         }
         most -= room.size;
@@ -295,7 +266,7 @@ static void read_variables(sali_scan *scan, listing *l, int64_t wanted, sal_arra
 
 static void parse(sali_scan *scan, sali_content *out)
 {
-    listing l = { 0 };
+    sali_candidates list = { 0 };
     int big_endian;
     if (is_version(scan, 2, &big_endian)) {
         sali_hdf5_parse(scan, true, out);
@@ -304,13 +275,12 @@ static void parse(sali_scan *scan, sali_content *out)
     if (scan->begin == scan->end) {
         sali_scan_refuse(scan, "is empty");
     }
-    read_variables(scan, &l, -1, NULL);
-    const int64_t chosen =
-        scan->status == SAL_OK ? sali_member_choose(scan, l.arrays, l.n, &out->remark) : -1;
-    if (chosen >= 0) {
-        read_variables(scan, NULL, l.numbers[chosen], &out->array);
+    read_variables(scan, &list, -1, NULL);
+    const sali_candidate *chosen = sali_member_choose(scan, &list, &out->remark);
+    if (chosen) {
+        read_variables(scan, NULL, chosen->place, &out->array);
     }
-    free_listing(&l);
+    sali_candidates_free(&list);
     sali_member_arrange(scan, true, out);
 }
 

@@ -40,18 +40,12 @@ static bool recognise(sali_scan *scan)
 /* The arrays of a file, in its order. */
 typedef struct archive {
     zip_t *zip;
-    sali_candidate *arrays; /* [n], names without .npy */
-    zip_uint64_t *members;  /* [n], their numbers */
-    int64_t n;
+    sali_candidates arrays; /* names without .npy; places are the numbers of the members */
 } archive;
 
 static void close_archive(archive *a)
 {
-    for (int64_t k = 0; a->arrays && k < a->n; k++) {
-        sali_free((char *)a->arrays[k].name);
-    }
-    sali_free(a->arrays);
-    sali_free(a->members);
+    sali_candidates_free(&a->arrays);
     if (a->zip) {
         zip_discard(a->zip);
     }
@@ -88,17 +82,13 @@ static void list_members(sali_scan *scan, archive *a)
     if (n > MOST_ARRAYS) {
         sali_scan_refuse(scan, "holds %lld files; expected at most %d", (long long)n, MOST_ARRAYS);
     }
-    a->arrays = SALI_SCAN_ARRAY(scan, sali_candidate, n);
-    a->members = SALI_SCAN_ARRAY(scan, zip_uint64_t, n);
     for (zip_int64_t k = 0; scan->status == SAL_OK && k < n; k++) {
         zip_stat_t member;
         const bool known = zip_stat_index(a->zip, (zip_uint64_t)k, 0, &member) == 0 &&
                            member.valid & ZIP_STAT_NAME && member.valid & ZIP_STAT_SIZE;
         const size_t length = known ? strlen(member.name) : 0;
         if (length > 4 && strcmp(member.name + length - 4, ".npy") == 0) {
-            a->members[a->n] = (zip_uint64_t)k;
-            a->arrays[a->n].size = member.size;
-            a->arrays[a->n++].name = sali_scan_copy(scan, member.name, (int64_t)length - 4);
+            sali_candidates_add(scan, &a->arrays, member.name, (int64_t)length - 4, member.size, k);
         }
     }
 }
@@ -157,14 +147,14 @@ static unsigned char *read_member(sali_scan *scan, archive *a, zip_uint64_t inde
 }
 
 /* Read one member as a .npy file; messages name both. */
-static void take_member(sali_scan *scan, archive *a, int64_t chosen, sal_array *out)
+static void take_member(sali_scan *scan, archive *a, const sali_candidate *chosen, sal_array *out)
 {
+    const zip_uint64_t index = (zip_uint64_t)chosen->place;
     int64_t size = 0;
     char name[1024];
-    snprintf(name, sizeof name, "%.700s:%.300s", scan->name, a->arrays[chosen].name);
-    check_member(scan, a, a->members[chosen], &size);
-    unsigned char *bytes =
-        scan->status == SAL_OK ? read_member(scan, a, a->members[chosen], size) : NULL;
+    snprintf(name, sizeof name, "%.700s:%.300s", scan->name, chosen->name);
+    check_member(scan, a, index, &size);
+    unsigned char *bytes = scan->status == SAL_OK ? read_member(scan, a, index, size) : NULL;
     if (scan->status == SAL_OK) {
         sali_scan member = sali_scan_of(name, bytes, size, SALI_BYTES, scan->err);
         sali_npy npy = sali_npy_view(&member);
@@ -178,9 +168,8 @@ static void parse(sali_scan *scan, sali_content *out)
     archive a = { 0 };
     open_archive(scan, &a);
     list_members(scan, &a);
-    const int64_t chosen =
-        scan->status == SAL_OK ? sali_member_choose(scan, a.arrays, a.n, &out->remark) : -1;
-    if (chosen >= 0) {
+    const sali_candidate *chosen = sali_member_choose(scan, &a.arrays, &out->remark);
+    if (chosen) {
         take_member(scan, &a, chosen, &out->array);
     }
     close_archive(&a);
