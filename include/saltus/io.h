@@ -95,13 +95,15 @@ SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, 
  * NAME.nc: the layout of sal_draw_writer, without acceptance, jumps and step sizes, which runs do
  * not keep. A format of alignments (NAME.fasta): each draw is a sequence.
  * Params:  path      ends in ".npy", ".nc" or a suffix of a format of alignments.
- *          alphabet  of sequences: the letters of the states, or a name (saltus/space.h); NULL:
- * those of the model, or else of the alphabet with as many letters as the variables have states, or
- * with one more, the gap (RNA for 5 and 4). Returns: SAL_ERR_UNSUPPORTED for another kind of file,
- * for .nc without libnetcdf, and for sequences of variables that are not all categorical with a
- * state for each letter; SAL_ERR_ARGUMENT when the run kept or made no draws, or the alphabet is
- * none; SAL_ERR_IO; SAL_ERR_MEMORY. Cost:    O(chains draws V). Threads: any; for .nc see
- * sal_draw_writer_close. */
+ *          alphabet  of sequences: the letters of the states, or a name (saltus/space.h).
+ *                    NULL: those of the model, or else of the alphabet with as many letters as the
+ *                    variables have states, or with one more, the gap (RNA for 5 and 4).
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file, for .nc without libnetcdf, and for
+ *          sequences of variables that are not all categorical with a state for each letter;
+ *          SAL_ERR_ARGUMENT when the run kept or made no draws, or the alphabet is none;
+ *          SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(chains draws V).
+ * Threads: any; for .nc see sal_draw_writer_close. */
 SAL_API sal_status sal_run_save(const sal_run *run, const char *path, const char *alphabet,
                                 sal_error *err);
 

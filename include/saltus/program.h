@@ -138,7 +138,9 @@ SAL_API sal_nearest sal_nearest_begin(const char *word);
 SAL_API void sal_nearest_offer(sal_nearest *nearest, const char *name);
 
 /* End a message about the word: "did you mean 'NAME'?", in nearest->hint; `otherwise` if none of
- * the names is near. Cost:    O(1). Threads: one at a time. */
+ * the names is near.
+ * Cost:    O(1).
+ * Threads: one at a time. */
 SAL_API const char *sal_nearest_hint(sal_nearest *nearest, const char *otherwise);
 
 /* ---- lists, for help and completion (sal_flat_list gives them as JSON) */
@@ -247,9 +249,10 @@ typedef struct sal_convert_options {
  *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, a model
  *          that is no Potts model, a gauge or an alphabet for anything else, columns_from of no
- * libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file
- * `out` is as before. Cost:    O(size of the files); of N states of a Potts model O(N^2). Threads:
- * any; for .nc as sal_draw_writer_open. */
+ *          libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure
+ *          the file `out` is as before.
+ * Cost:    O(size of the files); of N states of a Potts model O(N^2).
+ * Threads: any; for .nc as sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *out, const sal_convert_options *options,
                                char **remark, sal_error *err);
 
