@@ -99,16 +99,17 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
     return status;
 }
 
-/* Plain ascent by persistent chains, each of which makes a sweep in an update. With momentum, or
- * with larger rates, the correlation of pairs swings before it gets to its target. */
+/* Plain ascent by persistent chains, each of which makes a sweep in an update. With momentum the
+ * correlation of pairs swings; with larger rates the chains follow the data, and samples from
+ * scratch do not; with fewer chains their noise keeps proteins below the target. */
 static const sali_training training = { .options = {
                                             .objective = SAL_PCD,
                                             .sampler = "gibbs",
                                             .steps = -1,
-                                            .batch = 2000,
-                                            .buffer.chains = 2000,
+                                            .batch = 10000,
+                                            .buffer.chains = 10000,
                                             .optimiser = { .method = SAL_SGD, .momentum = -1 },
-                                            .learning_rate = 0.1,
+                                            .learning_rate = 0.04,
                                             .pearson = 0.95,
                                             .report_every = 20,
                                             .iterations = 20000 } };
