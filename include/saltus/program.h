@@ -231,7 +231,7 @@ typedef struct sal_convert_options {
     const char *to;   /* that of the new file; NULL: the one that its name tells */
     sal_columns_from columns_from; /* of a libsvm file; FIND for any other one */
     sal_gauge gauge; /* of parameters of a Potts model; AS_IS for anything else, and for a model
-                        the zero-sum gauge */
+                        the zero-sum gauge, or its own where most of its couplings are 0 */
     const char *alphabet; /* of sequences, of parameters of a Potts model that do not say it, and of
                              draws as an array: a name or letters (space.h); NULL: found */
 } sal_convert_options;

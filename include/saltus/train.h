@@ -28,8 +28,11 @@ typedef struct sal_train_report {
     double mean_jump;        /* of the sampler, since the last report; NaN without steps */
     double step_size;        /* the current one; 0: the sampler has none */
     double gradient_norm;    /* of the last update, before clipping */
-    double pearson; /* at the last report, sal_stats_pair_correlation of data and `samples`;
-                       NaN without sal_train_options.pearson */
+    double pearson; /* at the last report or step of sparsity, sal_stats_pair_correlation of data
+                       and `samples`; NaN without sal_train_options.pearson */
+    double density; /* share of the couplings that are active; NaN without sparsity */
+    bool reached;   /* training ends with this report, as it has the correlation `pearson`, and the
+                       density that decimation was to reach */
     double sampling_seconds; /* of sampling, since the start or the last resume */
     double gradient_seconds; /* of gradients, since the start or the last resume */
     double learning_rate; /* of the last update, including warm-up, schedule and cool-down; SAL_PTT
@@ -172,10 +175,35 @@ typedef struct sal_couplings_options {
                            fixed */
 } sal_couplings_options;
 
+/* Which couplings of a Potts model are learned, element by element; all others are exactly 0. */
+typedef enum sal_sparsity {
+    SAL_SPARSITY_NONE,     /* all of them */
+    SAL_SPARSITY_ACTIVATE, /* training begins with none and activates those by which the
+                              log-likelihood gains most, until `pearson` is reached (eaDCA:
+                              Calvanese, Lambert, Nghe, Zamponi & Weigt 2024). Needs SAL_PCD or
+                              SAL_PTT */
+    SAL_SPARSITY_DECIMATE  /* training begins with all, and whenever `pearson` is reached removes
+                              those by which the log-likelihood loses least (edDCA: Barrat-Charlaix,
+                              Muntoni, Shimagaki, Weigt & Zamponi 2021). Needs SAL_PCD */
+} sal_sparsity;
+
+/* Sparse couplings. f must have a term a s'Js beside b's, all variables labels; J is the parameter
+ * of `couplings.names`. A coupling is J_kl = J_lk between labels of two variables. If some of them
+ * are not 0 at the start, these are the active ones: so a sparse model can be trained further. */
+typedef struct sal_sparsity_options {
+    sal_sparsity method; /* 0: SAL_SPARSITY_NONE */
+    double share; /* of the inactive couplings that a step activates at most (those that it proposes
+                     may be active already), or of the active ones that it removes; 0: 0.001 to
+                     activate, 0.01 to decimate */
+    int64_t every;  /* updates between two steps; 0: 10 */
+    double density; /* of SAL_SPARSITY_DECIMATE: share of the couplings that is left when training
+                       ends; 0: 0.02 */
+} sal_sparsity_options;
+
 /* Checkpoints, saved after iterations that are multiples of `every` and after the last one. A
  * resume may change only the learning rate, steps, the sampler with its step size and
- * preconditioner, iterations, threads, reports, ptt.patience, checkpoints and largest_difference
- * (docs/training.md). */
+ * preconditioner, iterations, threads, reports, ptt.patience, pearson, sparsity.density,
+ * checkpoints and largest_difference (docs/training.md). */
 typedef struct sal_checkpoint_options {
     const char *directory; /* an existing directory; NULL: no checkpoints */
     int64_t every;         /* number of iterations; 0: report_every */
@@ -232,6 +260,7 @@ typedef struct sal_train_options {
     sal_optimiser_options optimiser; /* how parameters are updated */
     sal_rate_options rate;           /* the learning rate over time */
     sal_couplings_options couplings; /* penalties of couplings */
+    sal_sparsity_options sparsity;   /* which couplings are active */
 
     sal_centring centring; /* 0: SAL_CENTRING_AUTO (docs/tuning.md) */
     double averaging; /* decay of exponential moving averages of the parameters, below 1; at update
@@ -244,8 +273,9 @@ typedef struct sal_train_options {
 
     /* Training stops at a report in which the connected pair frequencies of data and samples have
      * this correlation (sal_stats_pair_correlation), below 1. -1: reports tell it, and training
-     * goes on; 0: it is not computed. Needs an objective with samples, rows without greys, and
-     * variables that all have the same number of states, 256 at most. The samples are those of the
+     * goes on; 0: it is not computed, but 0.95 with sparsity, which looks for it at its steps too.
+     * Needs an objective with samples, rows without greys, and
+     * variables with 256 states at most. The samples are those of the
      * training, and flatter the model where they do not mix */
     double pearson;
 

@@ -46,7 +46,8 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         CLI_SHAPE_OPTION(shape),
         CLI_COLUMNS_FROM_OPTION(columns),
         { "gauge", CLI_TEXT, &gauge, "as-is|zero-sum|lattice-gas",
-          "gauge of parameters of a Potts model [of a file, its own; of a model, zero-sum]" },
+          "gauge of parameters of a Potts model [of a file or a sparse model, its own; of a model, "
+          "zero-sum]" },
         { "alphabet", CLI_TEXT, &o.alphabet, "protein|rna|dna|LETTERS",
           "letters of sequences, draws or parameters, in order (--alphabet=-ABCD) [found]" },
         { 0 },

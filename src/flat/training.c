@@ -49,6 +49,8 @@ sal_status sal_flat_report(const sal_train_report *report, char **json, sal_erro
         SALI_FLAT_FIELD("log_likelihood", REAL, sal_train_report, log_likelihood),
         SALI_FLAT_FIELD("pearson", REAL, sal_train_report, pearson),
         SALI_FLAT_FIELD("disturbed", WHOLE, sal_train_report, disturbed),
+        SALI_FLAT_FIELD("density", REAL, sal_train_report, density),
+        SALI_FLAT_FIELD("reached", TRUTH, sal_train_report, reached),
         SALI_FLAT_FIELD("best", TRUTH, sal_train_report, best),
         { 0 },
     };

@@ -50,6 +50,21 @@ static sal_status read_potts(const char *in, sali_content *content, sal_error *e
     return status;
 }
 
+/* The gauge in which a model's parameters are written unless another one is asked for: zero-sum,
+ * but the model's own where most couplings are 0, as sparse training leaves them, which another
+ * gauge would fill. */
+static sal_gauge usual_gauge(const sali_potts *p)
+{
+    const int64_t q = p->states, N = p->sites * q;
+    int64_t zeros = 0;
+    for (int64_t k = 0; k < N; k++) {
+        for (int64_t l = 0; l < k / q * q; l++) {
+            zeros += p->J[k * N + l] == 0;
+        }
+    }
+    return 4 * zeros > N * (N - q) ? SAL_GAUGE_AS_IS : SAL_GAUGE_ZERO_SUM;
+}
+
 /* Change the gauge of the content; fails for content that has none. */
 static sal_status set_gauge(const char *in, sal_gauge gauge, sali_content *content, sal_error *err)
 {
@@ -201,8 +216,8 @@ static sal_status write_output(conversion *c, sal_error *err)
     sal_status status = SAL_OK;
     if (parameters) {
         sali_content_free(&c->content);
-        gauge = gauge ? gauge : SAL_GAUGE_ZERO_SUM;
         status = read_potts(c->in, &c->content, err);
+        gauge = gauge || status ? gauge : usual_gauge(&c->content.potts);
     }
     if (status == SAL_OK && gauge) {
         status = set_gauge(c->in, gauge, &c->content, err);

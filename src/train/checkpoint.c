@@ -25,7 +25,7 @@ static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoi
 
 /* Indices into the item list, for items that loading inspects singly; they must come first. */
 enum { ITERATION, GOOD_ITERATION, UPDATES, LEARNING_RATE, SUMS, LOG_STEP_SIZE };
-enum { OWN_ITEMS = 18, MOST_ITEMS = OWN_ITEMS + SALI_OBJECTIVE_ITEMS };
+enum { OWN_ITEMS = 19, MOST_ITEMS = OWN_ITEMS + SALI_OBJECTIVE_ITEMS };
 
 /* List the items of a checkpoint except the sampler's: the trainer's, then the objective's; their
  * number. */
@@ -58,6 +58,10 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
         sali_state_reals("centring.offsets", t->centring.n_offsets, t->centring.offsets),
         sali_state_codes("buffer.codes", t->model->space, t->buffer.slots, t->buffer.codes),
         sali_state_u64("buffer.life", t->buffer.slots, t->buffer.life),
+        sali_state_within(sali_state_u8("couplings.active",
+                                        t->sparsity.active ? t->sparsity.pairs->n : 0,
+                                        t->sparsity.active),
+                          0, 1),
     };
     _Static_assert(sizeof own == OWN_ITEMS * sizeof *own, "all of them are counted");
     memcpy(items, own, sizeof own);
@@ -262,6 +266,7 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     t->state = *state;
     *state = old;
     t->failed = false;
+    sali_sparsity_resume(&t->sparsity, &t->constraints, t->values);
     sali_train_forget_faults(t);
     sali_train_set_params(t);
     sali_train_show_params(t);

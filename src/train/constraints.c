@@ -160,6 +160,9 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
     if (status == SAL_OK && options->couplings.zero_diagonal) {
         status = zero_diagonal(c, err);
     }
+    if (status == SAL_OK && options->sparsity.method != SAL_SPARSITY_NONE) {
+        status = need_mask(c, err);
+    }
     if (status == SAL_OK && options->fixed) {
         status = each_name("fixed", options->fixed, program, fix_parameter, c, err);
     }
@@ -167,6 +170,11 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
 }
 
 /* ---- use */
+
+void sali_constraints_learn(sali_constraints *c, int64_t i, bool learned)
+{
+    c->learned[i] = learned;
+}
 
 enum { TILE = 16 };
 

@@ -41,6 +41,9 @@ typedef struct sali_constraints {
 sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, const sal_model *model,
                                    const sal_train_options *options, sal_error *err);
 
+/* Whether training changes value number i from now on; options.sparsity has a method. */
+void sali_constraints_learn(sali_constraints *c, int64_t i, bool learned);
+
 /* Change starting values [n] so that they satisfy the constraints. */
 void sali_constraints_start(const sali_constraints *c, double *values);
 

@@ -193,6 +193,8 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .log_z_error = t->now.log_z_error,
         .log_likelihood = t->now.log_likelihood,
         .pearson = t->now.pearson,
+        .density = sali_sparsity_density(&t->sparsity),
+        .reached = t->reached,
         .best = t->worse == 0,
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
@@ -274,6 +276,31 @@ static bool is_due(const sal_trainer *t, int64_t every)
     return t->iteration % every == 0 || t->iteration == t->options.iterations;
 }
 
+/* Whether the samples have the correlation, and the couplings the density, at which training ends.
+ */
+static bool has_reached(const sal_trainer *t)
+{
+    const double target = t->options.pearson;
+    return target > 0 && t->now.pearson >= target && sali_sparsity_is_done(&t->sparsity);
+}
+
+/* A step of sparsity, which changes what couplings are active unless training ends here. Returns
+ * whether it does. */
+static bool step_couplings(sal_trainer *t)
+{
+    const sali_optimiser *o = &t->optimiser;
+    double *const arrays[] = { t->values, o->m, o->kind == SALI_SGD ? NULL : o->v, t->averages };
+    sali_pearson_measure(t);
+    if (has_reached(t)) {
+        return true;
+    }
+    const bool near = t->options.pearson > 0 && t->now.pearson >= t->options.pearson;
+    if (sali_sparsity_step(&t->sparsity, &t->constraints, near, 4, arrays)) {
+        sali_train_set_params(t);
+    }
+    return false;
+}
+
 /* One iteration, and the report and the checkpoint that follow it. The report comes first, so that
  * a training resumed from the checkpoint need not repeat it. */
 static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err)
@@ -284,14 +311,16 @@ static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err
         return status;
     }
     bool lost = false;
+    const bool step = sali_sparsity_is_time(&t->sparsity, t->iteration);
+    t->reached = step && step_couplings(t);
     *stopped = sali_train_show_progress(t);
     sali_train_sync_answer(t, stopped, &lost);
-    const bool due = is_due(t, o->report_every);
+    const bool due = t->reached || is_due(t, o->report_every);
     if (*stopped || due) {
         sali_train_show_params(t); /* the parameters that are judged and reported */
-        status = judge_held_out(t, due, err);
-        status = status ? status : sali_pearson_measure(t, err);
-        status = sali_train_sync_status(t, status, err);
+        sali_pearson_measure(t);
+        t->reached |= !step && has_reached(t);
+        status = sali_train_sync_status(t, judge_held_out(t, due, err), err);
         if (status != SAL_OK) {
             give_up(t);
             return status;
@@ -300,7 +329,7 @@ static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err
         lost = answer < 0;
         *stopped |= answer != 0;
         *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
-        *stopped |= o->pearson > 0 && t->now.pearson >= o->pearson;
+        *stopped |= t->reached;
         sali_train_sync_answer(t, stopped, &lost);
     }
     return o->checkpoint.directory && !lost && (*stopped || is_due(t, o->checkpoint.every))

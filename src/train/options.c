@@ -19,6 +19,7 @@ static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
 static const char *const centrings[] = { "auto", "on", "off", NULL };
 static const char *const starts[] = { "mean", "uniform", "data", NULL };
 static const char *const orders[] = { "random", "passes", NULL };
+static const char *const sparsities[] = { "none", "activate", "decimate", NULL };
 static const char *const schedules[] = { "constant", "cosine", "exponential", NULL };
 
 static const sali_option entries[] = {
@@ -59,7 +60,7 @@ static const sali_option entries[] = {
                 "this correlation; 0: reports of alignments only tell it",
                 TRAIN(pearson), SALI_RANGE(0, 1),
                 .range = SALI_BELOW | SALI_OR_NONE | SALI_OR_MINUS_ONE,
-                .usual = "as suits the model, else 0", ANY),
+                .usual = "as suits the model, else 0; 0.95 with --sparsity", ANY),
     SALI_OPTION("restart", REAL, "P",
                 "probability that a persistent chain restarts before an iteration",
                 TRAIN(buffer.restart), SALI_RANGE(0, 1), SALI_USUAL(0)),
@@ -103,6 +104,20 @@ static const sali_option entries[] = {
                 TRAIN(couplings.group), SALI_REAL_FROM(0), SALI_USUAL(0)),
     SALI_OPTION("zero-diagonal", FLAG, NULL, "keep couplings of a variable with itself at 0",
                 TRAIN(couplings.zero_diagonal)),
+    SALI_OPTION("sparsity", WORD, "none|activate|decimate",
+                "begin with no couplings and activate elements of them, or begin with all and "
+                "remove some",
+                TRAIN(sparsity.method), .words = sparsities, .usual = "none"),
+    SALI_OPTION("sparsity-share", REAL, "X",
+                "share of the inactive couplings that one step activates, or of the active ones "
+                "that it removes",
+                TRAIN(sparsity.share), SALI_RANGE(0, 1), .range = SALI_ABOVE,
+                .usual = "0.001 to activate, 0.01 to decimate"),
+    SALI_OPTION("sparsity-every", WHOLE, "N", "updates between two such steps",
+                TRAIN(sparsity.every), SALI_FROM(1), .usual = "10"),
+    SALI_OPTION("density", REAL, "X", "decimate: share of the couplings that are left in the end",
+                TRAIN(sparsity.density), SALI_RANGE(0, 1), .range = SALI_ABOVE, .usual = "0.02",
+                NOTED),
     SALI_OPTION("magnitude-penalty", REAL, "X", "penalty X (mean f(data)^2 + mean f(samples)^2)",
                 TRAIN(magnitude_penalty), SALI_REAL_FROM(0), SALI_USUAL(0)),
     SALI_OPTION("centring", WORD, "auto|on|off",
@@ -237,6 +252,7 @@ void sal_train_complete(const sal_model *model, sal_train_options *options)
     if (objective->defaults) {
         objective->defaults(options, model);
     }
+    sali_sparsity_defaults(options);
 }
 
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
@@ -251,6 +267,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     }
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
+    status = status ? status : sali_sparsity_check(options, err);
     status = status ? status : check_sizes(options, model, data, err);
     status = status ? status : check_checkpoint(options, err);
     if (status == SAL_OK && !objective->levels && sal_model_levels(model) > 0 &&

@@ -289,6 +289,7 @@ static void start_values(sal_trainer *t)
 {
     sali_params_get(t->tape->params, t->values);
     sali_constraints_start(&t->constraints, t->values);
+    sali_sparsity_start(&t->sparsity, &t->constraints, t->values);
     sali_train_start_at(t);
 }
 
@@ -343,6 +344,10 @@ static sal_status prepare_trainer(sal_trainer *t, sal_error *err)
     status = status ? status : sali_buffer_create(t, err);
     status = status ? status : create_best(t, err);
     status = status ? status : sali_pearson_create(t, err);
+    status = status ? status
+                    : sali_sparsity_create(&t->sparsity, &t->memory, t->given, &t->options,
+                                           &t->constraints, &t->pairs.of, &t->pairs.data,
+                                           &t->pairs.samples, sali_data_weight(t->data), err);
     if (status == SAL_OK) {
         t->fingerprint = sali_train_fingerprint(t->given, t->data, &t->options);
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);

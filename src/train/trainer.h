@@ -15,6 +15,8 @@
 #include "train/centring.h"
 #include "train/constraints.h"
 #include "train/objectives/objective.h"
+#include "train/pairs.h"
+#include "train/sparsity.h"
 
 /* A shard of the minibatch: chains that move, and a workspace for parameter gradients. */
 typedef struct sali_train_shard {
@@ -95,6 +97,7 @@ struct sal_trainer {
 
     sali_buffer buffer;
     sali_constraints constraints;
+    sali_sparsity sparsity;
     sali_centring centring;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
@@ -107,7 +110,11 @@ struct sal_trainer {
     double *best;                  /* [parameters_size] of the best report; NULL: not judged */
     int64_t best_iteration, worse; /* of the best report, and reports since it; saved together */
     double best_likelihood;        /* of the held-out rows */
-    float *pairs; /* [N x N] connected pair frequencies of the data; NULL: not compared */
+    struct {
+        sali_pairs of;
+        sali_pair_frequencies data, samples;
+    } pairs;      /* of states, with options.pearson */
+    bool reached; /* at the last report: the training ends, as options.pearson asks for */
     struct {
         double log_z, log_z_error, log_likelihood, pearson;
     } now; /* at the last report; NaN before */
@@ -187,11 +194,11 @@ void sali_train_start_at(sal_trainer *trainer);
 /* Forget that chains met values that are not finite. */
 void sali_train_forget_faults(sal_trainer *trainer);
 
-/* pearson.c: with options.pearson, the connected pair frequencies of the data, and at a report their
- * correlation with those of the samples. SAL_ERR_ARGUMENT (they cannot be compared),
- * SAL_ERR_MEMORY. */
+/* pearson.c: with options.pearson, count the pairs of the data, and at a report or a step of
+ * sparsity those of the samples, whose correlation now.pearson becomes. SAL_ERR_ARGUMENT (they
+ * cannot be compared), SAL_ERR_MEMORY. */
 sal_status sali_pearson_create(sal_trainer *trainer, sal_error *err);
-sal_status sali_pearson_measure(sal_trainer *trainer, sal_error *err);
+void sali_pearson_measure(sal_trainer *trainer);
 
 /* contrast.c: move all chains of the batch by the steps of an iteration, without adapting
  * anything. */

@@ -479,7 +479,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
                       "clusters at 80% identity)\n"));
     ck_assert(printed("  Pearson "));
     read_text("parts/log.csv", log, sizeof log);
-    ck_assert_ptr_nonnull(strstr(log, ",log_likelihood,pearson\n2,"));
+    ck_assert_ptr_nonnull(strstr(log, ",log_likelihood,pearson,density\n2,"));
     succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
     succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0 --overwrite");
     ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));
@@ -534,6 +534,61 @@ START_TEST(training_stops_at_a_pearson_correlation)
     fails(64, "which objective pseudo-likelihood does not have",
           "train potts-alignment:file=rna.fa --out parts --overwrite --batch 10 --pearson 0.9 "
           "--objective pseudo-likelihood");
+}
+END_TEST
+
+#define SPARSE "train potts-alignment:file=rna.fa --out parts --overwrite --fresh 0 --report 5 "
+
+/* The percentage of active couplings in the last line but one. */
+static double active_percent(void)
+{
+    static char text[1 << 14];
+    read_text("stdout.txt", text, sizeof text);
+    const char *line = strstr(text, "of the couplings ");
+    double percent = 0;
+    ck_assert_msg(line && sscanf(line, "of the couplings %lf%% are active", &percent) == 1, "%s",
+                  text);
+    return percent;
+}
+
+/* The number of couplings in what `convert` makes of the model. */
+static int converted_couplings(void)
+{
+    static char text[1 << 15];
+    int couplings = 0;
+    succeeds("convert parts p.dat");
+    read_text("p.dat", text, sizeof text);
+    for (const char *at = text; (at = strstr(at, "J ")); at++) {
+        couplings++;
+    }
+    return couplings;
+}
+
+/* Both ways to few couplings end at a correlation; reports, the last line and JSON tell the
+ * density, and parameters are written without what is not active. There are 375 couplings. */
+START_TEST(couplings_are_activated_and_removed)
+{
+    static char text[1 << 14];
+    write_rna();
+    succeeds(SPARSE "--sparsity activate --sparsity-every 5 --sparsity-share 0.01 --pearson 0.6 "
+                    "--learning-rate 0.5 --iterations 400");
+    ck_assert(printed("  density 0.0") && printed("and --pearson 0.6\n"));
+    const double percent = active_percent();
+    const int couplings = converted_couplings();
+    ck_assert_msg(percent > 0 && percent < 20, "%g%%", percent);
+    ck_assert_msg(couplings > 0 && couplings <= percent * 3.75 + 0.1, "%d", couplings);
+    read_text("parts/log.csv", text, sizeof text);
+    ck_assert(strstr(text, ",density\n5,") && !strstr(text, "nan\n"));
+    succeeds(SPARSE "--sparsity decimate --density 0.2 --sparsity-share 0.3 --pearson 0.4");
+    ck_assert(printed("and --pearson 0.4\n"));
+    ck_assert_double_eq(active_percent(), 20);
+    ck_assert_int_eq(converted_couplings(), 75);
+    succeeds(SPARSE "--iterations 3 --sparsity activate --json");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_msg(strstr(text, "\"density\": 0.0") != NULL, "%s", text);
+    fails(64, "sparsity decimate changes the model between updates: it goes with objective pcd",
+          SPARSE "--objective ptt --batch 10 --sparsity decimate");
+    fails(64, "sparsity.density goes with a method of sparsity", SPARSE "--density 0.1");
 }
 END_TEST
 
@@ -651,6 +706,7 @@ int main(void)
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
+    tcase_add_test(tcase, couplings_are_activated_and_removed);
     tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);
     tcase_add_test(tcase, training_ends_with_a_verdict);
     tcase_add_test(tcase, a_baseline_of_no_difference_is_below_noise);

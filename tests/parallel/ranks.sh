@@ -106,6 +106,8 @@ train rbm:hidden=8 $pcd --sampler ncg --restart 0.1
 train rbm:hidden=8 --objective cd --sampler gibbs --steps 9 --batch 70 --iterations 8
 train ising-dense:dim=256 --objective pseudo-likelihood --batch 100 --iterations 8
 train strided-conv:height=16,width=16,channels=2,units=2,levels=4 --batch 80 --iterations 8 --steps 2
+train potts-dense:dim=256,states=2,scale=0 $pcd --sampler gibbs --sparsity activate --sparsity-every 3 --sparsity-share 0.01
+train potts-dense:dim=256,states=2,scale=0 $pcd --sampler gibbs --sparsity decimate --sparsity-every 2 --pearson 0.01
 train rbm:hidden=8 --objective ptt --batch 100 --iterations 8 --steps 4
 what="evaluate"
 "$program" evaluate ranks --data digits --temperatures 100 --fresh 0 --json >alone.json

@@ -163,6 +163,26 @@ class Learning(unittest.TestCase):
             sal.train(independent(), biased(), sampler="pavg", preconditioner=np.eye(3), seed=0)
 
 
+class Sparse(unittest.TestCase):
+    def test_couplings_are_activated(self):
+        codes = np.random.default_rng(1).integers(0, 3, (400, 4)).astype(np.uint8)
+        codes[:, 3] = np.where(codes[:, 0] == 2, 1, codes[:, 3])
+        options = dict(batch=400, buffer=400, sampler="gibbs", steps=-1, optimiser="sgd", momentum=0, iterations=200,
+                       learning_rate=0.3, sparsity="activate", sparsity_share=0.02, pearson=0.9, seed=1)
+        model = sal.Model("potts-dense:dim=4,states=3,scale=0")
+        training = sal.train(model, codes, **options)
+        self.assertTrue(training.report["reached"])
+        self.assertGreaterEqual(training.report["pearson"], 0.9)
+        J = training.model.params["J"]
+        active = sum(J[k, l] != 0 for k in range(12) for l in range(k // 3 * 3))
+        self.assertLessEqual(active, round(training.report["density"] * 54))
+        self.assertLess(training.report["density"], 0.5)
+        self.assertGreater(J[10, 2], 0.5)
+        self.assertIsNone(sal.train(model, codes, batch=50, iterations=2, seed=1).report["density"])
+        with self.assertRaisesRegex(sal.ArgumentError, "goes with the objectives pcd and ptt"):
+            sal.train(model, codes, batch=50, objective="cd", sparsity="activate")
+
+
 class ReadyMade(unittest.TestCase):
     def test_an_rbm_by_name(self):
         data = sal.Data.digits(60, side=8, seed=1)

@@ -174,6 +174,7 @@ static int print_json(const cli_training *s)
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     cli_json_number(object, "pearson", reported ? s->last.pearson : NAN);
+    cli_json_number(object, "density", reported ? s->last.density : NAN);
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);
 }
@@ -194,6 +195,9 @@ static int print_end(const cli_training *s)
     if (s->reached) {
         printf("stopped after %lld iterations: the Pearson correlation is %.4f, and --pearson %g\n",
                (long long)s->last.iteration, s->last.pearson, s->o->train.pearson);
+    }
+    if (!isnan(s->last.density)) {
+        printf("of the couplings %.4g%% are active\n", 100 * s->last.density);
     }
     printf("wrote %s/model.xml, model.safetensors, log.csv%s%s%s%s\n", s->o->out,
            s->chains_sheet ? ", persistent.png" : "", s->sheet ? ", samples.png" : "",

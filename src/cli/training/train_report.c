@@ -19,7 +19,7 @@
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
                              "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
                              "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
-                             "log_z,log_z_error,log_likelihood,pearson\n";
+                             "log_z,log_z_error,log_likelihood,pearson,density\n";
 
 /* The path of a file in the directory of the training; the length was checked with the options. */
 static void file_in(const cli_training *s, const char *name, char path[CLI_PATH])
@@ -73,12 +73,12 @@ static sal_status append_log(cli_training *s, const sal_train_report *r, sal_err
     char line[512], path[CLI_PATH];
     snprintf(line, sizeof line,
              "%lld,%.3f,%.3f,%.3f,%.6g,%.6g,%.6g,%.4f,%.4f,%.5g,%.5g,%.5g,%.5g,%.5g,%lld,%.4f,"
-             "%.6f,%.4f,%.5f,%.6g\n",
+             "%.6f,%.4f,%.5f,%.6g,%.6g\n",
              (long long)r->iteration, r->seconds, r->sampling_seconds, r->gradient_seconds,
              r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
              r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
              r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
-             r->log_likelihood, r->pearson);
+             r->log_likelihood, r->pearson, r->density);
     if (s->log && s->last.iteration == 0) { /* the first since the start or a resume */
         cut_log(s->log, s->progress.from);
     }
@@ -223,6 +223,9 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     if (!isnan(r->pearson)) {
         printf("  Pearson %.4f", r->pearson);
     }
+    if (!isnan(r->density)) {
+        printf("  density %.4f", r->density);
+    }
     printf("\n");
     fflush(stdout);
 }
@@ -298,7 +301,7 @@ int cli_train_report(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
     const int64_t every = s->o->train.report_every;
-    s->reached = s->o->train.pearson > 0 && r->pearson >= s->o->train.pearson;
+    s->reached = r->reached;
     sal_error err = { 0 };
     sal_status status = show_samples(s, r, &err);
     status = status ? status : append_log(s, r, &err);

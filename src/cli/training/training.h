@@ -31,7 +31,7 @@ typedef struct cli_training {
     char *log;       /* the CSV so far; NULL: nothing */
     double baseline; /* MMD between test rows and as many training rows */
     double mmd;
-    bool reached; /* --pearson is reached */
+    bool reached; /* training ended at --pearson, with --sparsity as sparse as it was to be */
     sal_train_report last; /* the last report; zeros before the first */
     bool diverged;
     bool estimated; /* the estimate of the time was printed */

@@ -23,6 +23,8 @@ typedef struct sali_objective {
     bool whole_data; /* the gradient over all rows may replace the gradient over a batch */
     bool levels;     /* the model is f(x, t); rows and shards are of one level each */
     bool slow_judge; /* `judge` is called only with ptt.patience */
+    bool activates;  /* its samples tell which couplings to activate (options.sparsity) */
+    bool decimates;  /* couplings may become 0 between its updates */
 
     /* ---- before there is a trainer */
 
