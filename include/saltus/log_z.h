@@ -71,6 +71,8 @@ typedef enum sal_log_z_doubt {
 typedef struct sal_log_z_estimate {
     double log_z;          /* the estimate of log Z */
     double standard_error; /* of log_z, by the differences between independent ladders */
+    double entropy;        /* of the model, log Z - mean f in nats; of counts without a cap, too */
+    double entropy_error;  /* standard error of `entropy`; log Z and mean f vary together */
     double aim;            /* of `until`; 0: there was none */
     double forward;     /* log Z by the states of each level and exp of the difference to the next
                            one; tends to be too low */
@@ -99,9 +101,10 @@ typedef struct sal_log_z_estimate {
  *          error that of the sum of all states' first-order influences on it, as each of at least
  *          16 independent groups (ladders, or parts of them) has its own. Where tables or hard
  *          limits forbid states, the levels lead to a model in which such states have a price, and
- *          a last ratio, the share of its states that are allowed, to f itself.
- * Params:  options: NULL for the defaults. Clamp variables first (sal_model_clamp): log Z is then
- *          that of the clamped model, the log of the sum over the free variables. estimate:
+ *          a last ratio, the share of its states that are allowed, to f itself. The entropy is log
+ * Z less the mean of f at the model's own states; its error is that of the sum of both influences
+ * of each group. Params:  options: NULL for the defaults. Clamp variables first (sal_model_clamp):
+ * log Z is then that of the clamped model, the log of the sum over the free variables. estimate:
  *          receives the result, also if it is doubtful: see `doubt`.
  * Returns: SAL_ERR_ARGUMENT (options); SAL_ERR_UNSUPPORTED (a sampler that is approximate, couples
  *          its chains or cannot serve the levels; a conditional energy); SAL_ERR_MODEL (f is NaN or

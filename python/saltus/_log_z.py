@@ -24,6 +24,8 @@ class LogZ:
     ----------
     log_z, error : float
         The estimate, and its standard error.
+    entropy, entropy_error : float
+        The entropy of the model, log Z - mean f in nats, and its standard error.
     trusted : bool
         Whether no reason for doubt was found; `warning` says which one was.
     warning : str or None
@@ -45,6 +47,7 @@ class LogZ:
             return float("nan") if answer[key] is None else float(answer[key])
 
         self.log_z, self.error = real("log_z"), real("log_z_error")
+        self.entropy, self.entropy_error = real("entropy"), real("entropy_error")
         self.forward, self.reverse, self.rhat = real("forward"), real("reverse"), real("rhat")
         self.least_swaps, self.arrivals, self.allowed = real("least_swaps"), real("arrivals"), real("allowed")
         self.levels: int = answer["levels"]

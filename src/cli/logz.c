@@ -35,12 +35,17 @@ static int print_text(json_t *object)
     }
     cli_render(object,
                "model            {model}, {variables} variables< (and {clamped} clamped)>\n");
+    const double variables = json_number_value(json_object_get(object, "variables"));
+    json_object_set_new(
+        object, "each",
+        json_real(json_number_value(json_object_get(object, "entropy")) / variables));
     cli_print_remarks();
     cli_render(
         object,
         "by               {chains} ladders of {levels} levels, {sweeps} sweeps of {steps} "
         "steps each ({sampler})<, {early}>\n"
         "log Z            {log_z:.10g} +- {log_z_error:.2g} (natural)\n"
+        "entropy          {entropy:.8g} +- {entropy_error:.2g} nats, {each:.5g} a variable\n"
         "from both ends   {forward:.10g} up, {reverse:.10g} down\n"
         "mixing           R-hat {rhat:.3f}, {arrivals:.3g} arrivals a ladder, exchanges from "
         "{least_swaps:.2f}\n"

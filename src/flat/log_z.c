@@ -12,6 +12,8 @@ sal_status sal_log_z_json(const sal_log_z_estimate *estimate, char **json, sal_e
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("log_z", REAL, sal_log_z_estimate, log_z),
         SALI_FLAT_FIELD("log_z_error", REAL, sal_log_z_estimate, standard_error),
+        SALI_FLAT_FIELD("entropy", REAL, sal_log_z_estimate, entropy),
+        SALI_FLAT_FIELD("entropy_error", REAL, sal_log_z_estimate, entropy_error),
         SALI_FLAT_FIELD("forward", REAL, sal_log_z_estimate, forward),
         SALI_FLAT_FIELD("reverse", REAL, sal_log_z_estimate, reverse),
         SALI_FLAT_FIELD("rhat", REAL, sal_log_z_estimate, rhat),

@@ -821,6 +821,8 @@ START_TEST(log_z_is_estimated)
     json_t *z = json_out();
     const double log_z = json_number_value(json_object_get(z, "log_z"));
     const double error = json_number_value(json_object_get(z, "log_z_error"));
+    const double entropy = json_number_value(json_object_get(z, "entropy"));
+    const double entropy_error = json_number_value(json_object_get(z, "entropy_error"));
     ck_assert(json_is_true(json_object_get(z, "trusted")));
     ck_assert_int_eq(json_integer_value(json_object_get(z, "sweeps")), 100);
     ck_assert_double_eq_tol(log10_of_pr(), log_z / log(10), 1e-9);
@@ -828,10 +830,14 @@ START_TEST(log_z_is_estimated)
     ck_run("exact ising:side=3,theta=0.2 --json");
     z = json_out();
     ck_assert_double_eq_tol(log_z, json_number_value(json_object_get(z, "log_z")), 4 * error);
+    ck_assert_double_eq_tol(entropy, json_number_value(json_object_get(z, "entropy")),
+                            4 * entropy_error);
     json_decref(z);
     ck_run("logz ising:side=3,theta=0.2 --clamp 0=1 --sweeps 100 --warmup 64");
     ck_assert_ptr_nonnull(strstr(out, "8 variables (and 1 clamped)"));
     ck_assert_ptr_nonnull(strstr(out, "from both ends"));
+    ck_assert_ptr_nonnull(strstr(out, " nats, 0."));
+    ck_assert_ptr_nonnull(strstr(out, " a variable\n"));
     ck_assert_ptr_null(strstr(out, "allowed"));
     ck_assert_int_eq(saltus("logz ising:side=12,theta=0.6 --sweeps 20 --warmup 32 --steps 1"), 0);
     ck_assert_ptr_nonnull(strstr(errors, "help"));

@@ -185,7 +185,20 @@ START_TEST(the_model_is_judged_by_its_own_samples)
     json_decref(object);
     object = json_of(FLAT "--temperatures 5 --fresh 0 --json");
     ck_assert(json_is_null(json_object_get(object, "verdict")));
+    ck_assert(json_is_null(json_object_get(object, "entropy")));
     json_decref(object);
+    /* the entropy is that of enumeration */
+    object = json_of("exact potts:side=2,states=3,theta=1 --json");
+    const double entropy = number_of(object, NULL, "entropy");
+    json_decref(object);
+    object = json_of("evaluate potts:side=2,states=3,theta=1 --data codes.csv --kind codes --json");
+    ck_assert_double_eq_tol(number_of(object, NULL, "entropy"), entropy,
+                            4 * number_of(object, NULL, "entropy_error"));
+    ck_assert_double_lt(number_of(object, NULL, "entropy_error"), 0.5);
+    json_decref(object);
+    succeeds("evaluate potts:side=2,states=3,theta=1 --data codes.csv --kind codes");
+    ck_assert(printed("nats, standard error 0."));
+    ck_assert(printed(" a variable (log Z - mean f of fresh samples)\n"));
     fails(64, "--fresh must be 0 to", FLAT "--fresh -1");
     succeeds("train rbm:hidden=2 --data digits --iterations 2 --fresh 0 --buffer 60 --out run");
     object = json_of("evaluate run --data digits --temperatures 5 --chains 10 --fresh 400 --json");

@@ -810,6 +810,7 @@ class LogZ(unittest.TestCase):
         self.assertTrue(z.trusted and z.warning is None)
         self.assertLessEqual(z.error, 0.05)
         self.assertLess(abs(z.log_z - exact), 4 * z.error)
+        self.assertLess(abs(z.entropy - ISING.exact().entropy), 4 * z.entropy_error)
         self.assertEqual(float(z), z.log_z)
         self.assertEqual(sal.log_z(ISING, error=0.05, seed=1, threads=1).log_z, z.log_z)
         self.assertIn("16 ladders", repr(z))

@@ -47,6 +47,29 @@ static void check_near(const sal_log_z_estimate *z, double truth, double most, c
     ck_assert_msg(z->doubt == SAL_LOG_Z_TRUSTED, "%s: doubt %d", what, z->doubt);
 }
 
+/* The entropy log Z - sum p f over all states, by enumeration. */
+static double exact_entropy(const sal_model *model)
+{
+    const double log_z = exact_log_z(model);
+    int32_t *codes = calloc((size_t)model->space->n_variables, sizeof *codes);
+    double mean = 0;
+    do {
+        double f;
+        sal_error err;
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        mean += f > -INFINITY ? exp(f - log_z) * f : 0;
+    } while (sali_states_next(model->space, codes));
+    free(codes);
+    return log_z - mean;
+}
+
+static void check_entropy(const sal_log_z_estimate *z, double truth, double most, const char *what)
+{
+    ck_assert_msg(fabs(z->entropy - truth) <= 4 * z->entropy_error && z->entropy_error <= most,
+                  "%s: entropy %.6f +- %.6f; expected %.6f", what, z->entropy, z->entropy_error,
+                  truth);
+}
+
 /* ---- networks with forbidden states */
 
 /* A chain of 8 variables of 3 states: neighbours differ, and the last equals the first plus one;
@@ -166,6 +189,9 @@ START_TEST(estimates_are_exact_within_their_errors)
         sal_model *model = opened(cases[k].model);
         const sal_log_z_estimate z = estimate_of(model, &options);
         check_near(&z, exact_log_z(model), cases[k].most, cases[k].model);
+        if (strncmp(cases[k].model, "poisson", 7) != 0) { /* of 194481 states */
+            check_entropy(&z, exact_entropy(model), 0.3, cases[k].model);
+        }
         ck_assert_double_eq(z.allowed, 1);
         ck_assert(!z.softened && !z.stopped);
         sal_model_destroy(model);
@@ -197,6 +223,7 @@ START_TEST(networks_that_forbid_states_are_exact)
             k == 0 ? forbidding_network(SAL_F64) : tiny_limited(LIMIT_BY_AT_MOST, SAL_F64);
         const sal_log_z_estimate z = estimate_of(model, NULL);
         check_near(&z, exact_log_z(model), 0.05, model->name);
+        check_entropy(&z, exact_entropy(model), 0.1, model->name);
         ck_assert(z.softened);
         ck_assert_double_gt(z.allowed, 0.9);
         sal_model_destroy(model);
@@ -258,6 +285,12 @@ START_TEST(counts_without_a_cap_are_exact)
     }
     z = estimate_of(model, &(sal_log_z_options){ .log_base = base });
     check_near(&z, 12, 0.1, "poisson from a base");
+    /* of one: 4 (1 - log 4) + sum p_k log k!, with log Z and f of counts without their constant */
+    double entropy = 4 * (1 - log(4));
+    for (int k = 0; k < 60; k++) {
+        entropy += exp(k * log(4) - 4 - lgamma(k + 1)) * lgamma(k + 1);
+    }
+    check_entropy(&z, 3 * entropy, 0.2, "poisson from a base");
     sal_model_destroy(model);
 }
 END_TEST
@@ -287,10 +320,10 @@ START_TEST(errors_hold_in_a_hundred_runs)
                   { "potts:side=2,states=3,theta=1", 0 },
                   { "rbm:visible=6,hidden=4,scale=1.5", 4 } };
 
-    int one = 0, two = 0, runs = 0;
+    int one = 0, two = 0, one_entropy = 0, two_entropy = 0, runs = 0;
     for (int k = 0; k < 3; k++) {
         sal_model *model = opened(cases[k].model);
-        const double truth = exact_log_z(model);
+        const double truth = exact_log_z(model), entropy = exact_entropy(model);
         for (int s = 0; s < 100; s++, runs++) {
             const sal_log_z_options options = { .chains = cases[k].chains,
                                                 .sweeps = 60,
@@ -301,11 +334,17 @@ START_TEST(errors_hold_in_a_hundred_runs)
             const double off = fabs(z.log_z - truth);
             one += off <= z.standard_error;
             two += off <= 2 * z.standard_error;
+            one_entropy += fabs(z.entropy - entropy) <= z.entropy_error;
+            two_entropy += fabs(z.entropy - entropy) <= 2 * z.entropy_error;
         }
         sal_model_destroy(model);
     }
     ck_assert_msg(one >= .60 * runs && one <= .76 * runs, "%d of %d within one error", one, runs);
     ck_assert_msg(two >= .90 * runs && two <= .99 * runs, "%d of %d within two errors", two, runs);
+    ck_assert_msg(one_entropy >= .60 * runs && one_entropy <= .76 * runs,
+                  "%d of %d entropies within one error", one_entropy, runs);
+    ck_assert_msg(two_entropy >= .90 * runs && two_entropy <= .99 * runs,
+                  "%d of %d entropies within two errors", two_entropy, runs);
 }
 END_TEST
 
@@ -327,7 +366,7 @@ static void fill_record(int64_t sweeps, int64_t n, double shift, double *energy)
 START_TEST(energies_give_log_z)
 {
     enum { N = 16, T = 400 };
-    static double energy[T * 2 * N], gap[T * N];
+    static double energy[T * 2 * N], gap[T * N], f[T * N];
     const double beta[] = { 0, 1 };
     sali_log_z_record record = { .n = N, .L = 2, .sweeps = T, .beta = beta, .energy = energy };
     sal_log_z_estimate z = { .least_swaps = 0.5, .arrivals = 10 };
@@ -341,13 +380,20 @@ START_TEST(energies_give_log_z)
     ck_assert_double_eq_tol(z.reverse, 0.5, 0.1);
     ck_assert_int_eq(z.doubt, SAL_LOG_Z_TRUSTED);
     const double whole = z.log_z;
+    ck_assert(isnan(z.entropy) && isnan(z.entropy_error)); /* f is not known */
     for (int i = 0; i < T * N; i++) {
         gap[i] = i % 4 == 0 ? -INFINITY : 0;
+        f[i] = i % 4 == 0 ? 100 : 2;
     }
+    record.f = f;
+    ck_ok(sali_log_z_estimate(&record, &z, &err), &err);
+    ck_assert_double_eq_tol(z.entropy, whole - 26.5, 1e-9);
     record.gap = gap;
     ck_ok(sali_log_z_estimate(&record, &z, &err), &err);
     ck_assert_double_eq_tol(z.allowed, 0.75, 1e-12);
     ck_assert_double_eq_tol(z.log_z, whole + log(0.75), 1e-12);
+    ck_assert_double_eq_tol(z.entropy, z.log_z - 2, 1e-12); /* of the states that are allowed */
+    ck_assert_double_eq_tol(z.entropy_error, z.standard_error, 1e-12);
     /* Every fourth ladder forbids all: sqrt(16 / 15 (12 / 48^2 + 4 / 16^2)). */
     ck_assert_double_eq_tol(z.standard_error, 0.149, 0.005);
     for (int i = 0; i < T * N; i++) {

@@ -189,6 +189,25 @@ static void print_independent(const session *s)
 /* The results of sal_evaluate_json that have a log Z. */
 static const char *const parts[] = { "forward", "reverse", "both_ways" };
 
+/* The number object[key]; NaN where it is null. */
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_real(value) ? json_real_value(value) : NAN;
+}
+
+/* The entropy log Z - mean f in nats: log Z by both directions together, or else forward; mean f of
+ * the verdict's fresh samples, without which the entropy is NaN. */
+static sal_verdict_value find_entropy(const session *s, const json_t *found)
+{
+    const json_t *both = json_object_get(found, parts[2]);
+    const json_t *way = json_is_object(both) ? both : json_object_get(found, parts[0]);
+    const sal_verdict_value f =
+        s->judged ? s->verdict.figures[SAL_VERDICT_F].fresh : (sal_verdict_value){ NAN, NAN };
+    return (sal_verdict_value){ number_of(way, "log_z") - f.value,
+                                hypot(number_of(way, "log_z_error"), f.standard_error) };
+}
+
 /* Print the object that --json prints as text, without what print_log_z has printed. */
 static int print_rest(const session *s, const json_t *object)
 {
@@ -216,6 +235,13 @@ static int print_rest(const session *s, const json_t *object)
         printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
                s->pearson);
     }
+    const double entropy = number_of(object, "entropy");
+    if (!isnan(entropy)) {
+        printf(
+            "entropy          %.3f nats, standard error %.3f; %.4f a variable (log Z - mean f of "
+            "fresh samples)\n",
+            entropy, number_of(object, "entropy_error"), entropy / (double)s->test.variables);
+    }
     if (s->judged) {
         cli_verdict_print(&s->verdict);
     }
@@ -237,6 +263,9 @@ static int print_results(const session *s, json_t *found)
         json_object_get(found, parts[0]), parts[1], json_object_get(found, parts[1]),
         "reverse_from", s->samples.rows > 0 ? "samples" : "test", parts[2],
         json_object_get(found, parts[2]));
+    const sal_verdict_value entropy = find_entropy(s, found);
+    cli_json_number(object, "entropy", entropy.value);
+    cli_json_number(object, "entropy_error", entropy.standard_error);
     cli_json_number(object, "independent_log_likelihood", s->independent.mean);
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
@@ -257,13 +286,6 @@ static int print_results(const session *s, json_t *found)
 }
 
 /* ---- the verdict */
-
-/* The number object[key]; NaN where it is null. */
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_real(value) ? json_real_value(value) : NAN;
-}
 
 /* Judge the model by fresh samples, and by log Z of both directions (sal_evaluate_json) unless
  * `found` is NULL; no verdict after Ctrl-C. */

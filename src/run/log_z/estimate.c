@@ -31,6 +31,8 @@ typedef struct rows {
     double *difference[2]; /* [ladders x n] to the level above: of its states, of those below */
     uint32_t *group;       /* [ladders x n] */
     double *influence;     /* [groups] of the whole estimate */
+    double *entropy;       /* [groups] of the estimate of the entropy */
+    double mean;           /* of f over the states of the model */
     int64_t groups;
     double forward, reverse; /* sums of the estimates in one direction */
     double squares;          /* of their errors, as if states were independent */
@@ -92,6 +94,31 @@ static double share_allowed(rows *r)
     return share;
 }
 
+/* Find the mean of f over the states of the last level that f allows, and the influence of each
+ * group on the entropy, log Z less this mean. */
+static void find_mean(rows *r)
+{
+    const sali_log_z_record *of = r->of;
+    double n = 0, sum = 0;
+    for (int64_t pass = 0; pass < 2; pass++) {
+        for (int64_t c = 0, i = 0; c < of->n; c++) {
+            for (int64_t t = 0; t < r->n; t++, i++) {
+                const int64_t at = (r->first + t) * of->n + c;
+                if (of->gap && of->gap[at] == -INFINITY) {
+                    continue;
+                }
+                if (pass == 0) {
+                    n++;
+                    sum += of->f[at];
+                } else {
+                    r->entropy[r->group[i]] -= (of->f[at] - r->mean) / n;
+                }
+            }
+        }
+        r->mean = sum / n;
+    }
+}
+
 /* Number the groups: each ladder is cut into as many parts as it takes. */
 static void number_groups(rows *r, int64_t parts)
 {
@@ -112,7 +139,8 @@ static sal_status estimate_rows(rows *r, double *log_z, double *allowed, sal_err
     r->difference[1] = SALI_NEW_ARRAY(double, n);
     r->group = SALI_NEW_ARRAY(uint32_t, n);
     r->influence = SALI_NEW_ARRAY(double, r->groups);
-    if (!r->difference[0] || !r->difference[1] || !r->group || !r->influence) {
+    r->entropy = SALI_NEW_ARRAY(double, r->groups);
+    if (!r->difference[0] || !r->difference[1] || !r->group || !r->influence || !r->entropy) {
         return sali_fail_memory(err);
     }
     number_groups(r, parts);
@@ -124,6 +152,11 @@ static sal_status estimate_rows(rows *r, double *log_z, double *allowed, sal_err
     *log_z += log(*allowed);
     r->forward += log(*allowed);
     r->reverse += log(*allowed);
+    r->mean = NAN;
+    memcpy(r->entropy, r->influence, (size_t)r->groups * sizeof *r->entropy);
+    if (r->of->f && *allowed > 0) {
+        find_mean(r);
+    }
     return SAL_OK;
 }
 
@@ -133,6 +166,7 @@ static void free_rows(rows *r)
     sali_free(r->difference[1]);
     sali_free(r->group);
     sali_free(r->influence);
+    sali_free(r->entropy);
 }
 
 /* The estimate by the sweeps of one half alone. */
@@ -212,6 +246,11 @@ sal_status sali_log_z_estimate(const sali_log_z_record *record, sal_log_z_estima
         z->allowed = allowed;
         z->doubt = doubt_of(&all, z, half);
         z->standard_error = hypot(z->standard_error, record->epsilon * fabs(log_z));
+        z->entropy = log_z - all.mean;
+        z->entropy_error = isnan(all.mean)
+                               ? NAN
+                               : hypot(sqrt(sali_bennett_squared_error(all.groups, all.entropy)),
+                                       record->epsilon * fabs(log_z));
     }
     free_rows(&all);
     return status;

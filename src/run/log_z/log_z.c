@@ -109,8 +109,8 @@ typedef struct work {
     void *x;                   /* real [n x N] */
     double *beta;              /* [L] */
     double *energy;            /* [sweeps x L x n] */
-    double *gap;               /* [sweeps x n] */
-    int64_t energy_room, gap_room;
+    double *gap, *f;           /* [sweeps x n] */
+    int64_t energy_room, gap_room, f_room;
     int64_t done;   /* sweeps, of warm-up too */
     int64_t sweeps; /* recorded */
     bool stopped;
@@ -253,6 +253,7 @@ static void release(work *w)
     sali_free(w->beta);
     sali_free(w->energy);
     sali_free(w->gap);
+    sali_free(w->f);
 }
 
 /* The sweeps of warm-up, with the placing of the levels. */
@@ -277,6 +278,18 @@ static sal_status warm_up(work *w, sal_error *err)
     return status;
 }
 
+/* Append f at the last level's states, whose energies in this sweep are `energy` [n]. A softened f
+ * is f itself where the model allows the state. */
+static void record_values(work *w, const double *energy)
+{
+    const sal_space *space = w->model->space;
+    const sali_chains *chains = w->ladders.levels[w->ladders.L - 1].moved.chains;
+    double *f = w->f + w->sweeps * w->ladders.n;
+    for (int64_t c = 0; c < chains->n; c++) {
+        f[c] = energy[c] + sali_base_value(space, w->base, chains->codes + c * space->n_variables);
+    }
+}
+
 /* Append the differences between f and its softened form at the last level's states. */
 static sal_status record_gaps(work *w, sal_error *err)
 {
@@ -298,6 +311,7 @@ static sal_status record_sweep(work *w, sal_error *err)
     const int64_t size = l->L * l->n;
     if (sali_grow((void **)&w->energy, &w->energy_room, (w->sweeps + 1) * size,
                   sizeof *w->energy) != 0 ||
+        sali_grow((void **)&w->f, &w->f_room, (w->sweeps + 1) * l->n, sizeof *w->f) != 0 ||
         (w->soft &&
          sali_grow((void **)&w->gap, &w->gap_room, (w->sweeps + 1) * l->n, sizeof *w->gap) != 0)) {
         return sali_fail_memory(err);
@@ -306,6 +320,7 @@ static sal_status record_sweep(work *w, sal_error *err)
     if (status != SAL_OK || w->stopped) {
         return status;
     }
+    record_values(w, w->energy + w->sweeps * size + (l->L - 1) * l->n);
     status = w->soft ? record_gaps(w, err) : SAL_OK;
     sali_log_z_exchange(l);
     w->sweeps++;
@@ -331,7 +346,7 @@ static sal_status estimate(work *w, sal_log_z_estimate *z, sal_error *err)
     z->aim = w->aim;
     if (w->sweeps < LEAST_SWEEPS) {
         z->log_z = z->standard_error = z->forward = z->reverse = z->rhat = NAN;
-        z->least_swaps = z->arrivals = z->allowed = NAN;
+        z->least_swaps = z->arrivals = z->allowed = z->entropy = z->entropy_error = NAN;
         return SAL_OK;
     }
     const sali_log_z_record record = { .n = l->n,
@@ -340,6 +355,7 @@ static sal_status estimate(work *w, sal_log_z_estimate *z, sal_error *err)
                                        .beta = w->beta,
                                        .energy = w->energy,
                                        .gap = w->gap,
+                                       .f = w->f,
                                        .epsilon =
                                            w->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON };
     z->least_swaps = least_swaps(l);

@@ -81,11 +81,13 @@ typedef struct sali_log_z_record {
     double epsilon;       /* of the numbers that f is computed with */
     const double *gap; /* [sweeps x n] f less the target's f at the last level: 0 or -inf; NULL: the
                           target is f */
+    const double *f;   /* [sweeps x n] of the states of the last level; NULL: not recorded, and the
+                          entropy is NaN */
 } sali_log_z_record;
 
-/* Estimate log Z from a record: fills log_z, standard_error, forward, reverse, rhat, allowed, and
- * `doubt` from these and from what *estimate has already (least_swaps, arrivals). Returns:
- * SAL_ERR_MODEL (no state is allowed), SAL_ERR_MEMORY. */
+/* Estimate log Z from a record: fills log_z, standard_error, entropy, entropy_error, forward,
+ * reverse, rhat, allowed, and `doubt` from these and from what *estimate has already (least_swaps,
+ * arrivals). Returns: SAL_ERR_MODEL (no state is allowed), SAL_ERR_MEMORY. */
 sal_status sali_log_z_estimate(const sali_log_z_record *record, sal_log_z_estimate *estimate,
                                sal_error *err);
 
