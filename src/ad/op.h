@@ -145,8 +145,9 @@ typedef enum sali_op_reach {
 /* Ops that sum out a hidden variable: f = log sum_h exp(..). */
 typedef enum sali_hidden {
     SALI_HIDES_NOTHING,
-    SALI_HIDES_BITS, /* element k is log sum_{h in 0, 1} exp(h a_k) */
-    SALI_HIDES_INDEX /* log sum_k exp(a_k) */
+    SALI_HIDES_BITS,  /* element k is log sum_{h in 0, 1} exp(h a_k) */
+    SALI_HIDES_INDEX, /* log sum_k exp(a_k) */
+    SALI_HIDES_NORMAL /* w > 0 times element k is log E exp(sqrt(2 w) h a_k), h standard normal */
 } sali_hidden;
 
 typedef struct sali_op {

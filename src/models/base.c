@@ -157,6 +157,22 @@ static double linear_part(const sal_space *space, const double *log_base, double
     return constant;
 }
 
+void sali_base_kinks(const sal_space *space, const double *log_base, double *kinks)
+{
+    for (int64_t i = 0; i < space->n_variables; i++) {
+        const sali_variable *v = &space->variables[i];
+        double alpha, m;
+        if (v->kind != SAL_CATEGORICAL && v->states > 2) {
+            interpolate_levels(v, log_base, &alpha, &m, kinks);
+            for (int32_t k = 0; k < v->states; k++) {
+                kinks[k] = log_base[k] - alpha - m * sali_level(v, k);
+            }
+        }
+        log_base += v->states;
+        kinks += v->states;
+    }
+}
+
 /* `sum` plus the kinks bend |x - level| of a block, whose variables have more than two levels.
  * `bends` is scratch, an entry for each inner level of each variable. */
 static sal_expr add_kinks(sal_tape *tape, const sali_stretch *stretch, const char *block,

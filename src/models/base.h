@@ -22,6 +22,11 @@ double sali_base_value(const sal_space *space, const double *log_base, const int
 void sali_base_draw(const sal_space *space, const double *log_base, const sali_stream *stream,
                     double *uniform, int32_t *codes);
 
+/* Set kinks [R] to what log p_0 has beside its linear part, which the record below of bounded
+ * variables has as a linear function of the state: 0 but for ordinal variables, and counts, of more
+ * than two levels. */
+void sali_base_kinks(const sal_space *space, const double *log_base, double *kinks);
+
 /* Record log p_0 on a tape over the space. Off the lattice log p_0 is linear in one-hot and
  * two-level variables. In ordinal variables of more levels it is linear between two levels, and its
  * derivative at a level is the mean of the slopes on both sides. */

@@ -21,9 +21,10 @@ typedef struct sali_piece {
 
 typedef struct sali_structure {
     int64_t (*pieces)(const sal_model *model);
-    /* Number of auxiliary binary variables that a draw samples besides the model's own; tests sum
-     * over them. NULL: none. */
+    /* Number of auxiliary variables that a draw samples besides the model's own; tests sum over
+     * them. NULL: none. */
     int64_t (*hidden)(const sal_model *model);
+    int32_t hidden_values; /* the number of values of each of them; 0: two */
     /* A workspace of one thread for up to `chains` chains. Parameters are read at each draw. */
     sal_status (*open)(const sal_model *model, int64_t chains, void **ws, sal_error *err);
     void (*close)(void *ws); /* NULL is fine */

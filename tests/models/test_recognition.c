@@ -83,6 +83,12 @@ static const struct {
 } saved[] = {
     { "rbm:visible=30,hidden=12,scale=0.4", SAL_F32, NULL },
     { "rbm:visible=17,hidden=23,scale=0.4", SAL_F64, NULL },
+    { "rbm:visible=14,hidden=9,kind=spin,hidden_kind=spin", SAL_F64, NULL },
+    { "rbm:visible=9,hidden=12,kind=categorical,states=5", SAL_F32, NULL },
+    { "rbm:visible=7,hidden=5,kind=categorical,states=3,hidden_kind=spin", SAL_F64, NULL },
+    { "rbm:visible=9,hidden=4,kind=ordinal,states=6", SAL_F64, NULL },
+    { "rbm:visible=9,hidden=4,kind=ordinal,states=3,hidden_kind=gaussian", SAL_F32, NULL },
+    { "rbm:visible=9,hidden=4,hidden_kind=gaussian", SAL_F64, NULL },
     { "hmm:length=20,states=4,seed=2", SAL_F64, "forward-backward" },
     { "hmm:length=1,states=3,seed=2", SAL_F32, "forward-backward" },
     { "fhmm:length=20,factors=5,seed=3", SAL_F64, "forward-backward" },
@@ -299,6 +305,136 @@ START_TEST(layers_follow_parameters)
 }
 END_TEST
 
+/* Hidden units of three kinds, with parameters that are not small, over the N reals of any visible
+ * units. */
+enum { BITS, SPINS, NORMALS };
+
+static sal_expr any_rbm(sal_tape *t, const sal_space *space, int kind)
+{
+    const int64_t N = sal_space_width(space), H = kind == NORMALS ? 1 : 2;
+    sal_expr s = sal_state(t), z = sal_matvec(sal_param(t, "W", SAL_SHAPE(H, N)), s);
+    z = sal_add(z, vector(t, "c", H));
+    sal_expr hidden = kind == NORMALS ? sal_scale(sal_sum(sal_square(z)), 0.4)
+                      : kind == BITS  ? sal_sum(sal_softplus(z))
+                                      : sal_sum(sal_sub(sal_softplus(sal_scale(z, 2)), z));
+    return sal_add(hidden, sal_dot(vector(t, "b", N), s));
+}
+
+/* What the parameters of any_rbm become: normals with a deviation of 0.6. */
+static sal_model *any_rbm_over(const sal_space *space, int kind)
+{
+    double flat[64];
+    sal_error err;
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = model_of(tape, any_rbm(tape, space, kind));
+    ck_assert_int_le(sal_model_parameters_size(model), 64);
+    tiny_normals(52, sal_model_parameters_size(model), 0.6, flat);
+    ck_ok(sal_model_set_params(model, NULL, flat, &err), &err);
+    return model;
+}
+
+/* log of the weight that the joint density at an inverse temperature gives to the hidden values h
+ * [2] and the state x [N]: of bits in {0, 1}, spins in {-1, 1} and normals. */
+static double joint(const sal_model *model, int kind, double beta, const double *h, const double *x)
+{
+    const int64_t N = model->space->width, H = kind == NORMALS ? 1 : 2;
+    double W[32], b[16], c[2], sum = 0;
+    sal_error err;
+    ck_ok(sal_model_get_params(model, "W", W, &err), &err);
+    ck_ok(sal_model_get_params(model, "b", b, &err), &err);
+    ck_ok(sal_model_get_params(model, "c", c, &err), &err);
+    for (int64_t i = 0; i < N; i++) {
+        sum += beta * b[i] * x[i];
+    }
+    for (int64_t k = 0; k < H; k++) {
+        double a = c[k];
+        for (int64_t i = 0; i < N; i++) {
+            a += W[k * N + i] * x[i];
+        }
+        sum += kind == NORMALS ? sqrt(0.8 * beta) * h[k] * a - h[k] * h[k] / 2 : beta * h[k] * a;
+    }
+    return sum;
+}
+
+/* Set P [n x n] to sum_h p(h | i) p(j | h), written out with `joint`: sums over all states for what
+ * the sampler factorises; normals by the trapezoidal rule. */
+static void layer_matrix(const sal_model *model, int kind, double beta, double *P)
+{
+    enum { NODES = 161 };
+    static double w[NODES * TINY_MOST_STATES], x[TINY_MOST_REALS];
+    const int64_t n = states_count(model->space);
+    const int nodes = kind == NORMALS ? NODES : 4;
+    int32_t codes[TINY_MOST_REALS];
+    for (int k = 0; k < nodes; k++) {
+        const double low = kind == SPINS ? -1 : 0;
+        const double bits[] = { k % 2 ? 1 : low, k / 2 ? 1 : low }, normal = 0.2 * (k - NODES / 2);
+        for (int64_t i = 0; i < n; i++) {
+            state_codes(model->space, i, codes);
+            sali_embed_f64(model->space, 1, codes, x);
+            w[k * n + i] = exp(joint(model, kind, beta, kind == NORMALS ? &normal : bits, x));
+        }
+    }
+    memset(P, 0, (size_t)(n * n) * sizeof *P);
+    for (int64_t i = 0; i < n; i++) {
+        double of_state = 0;
+        for (int k = 0; k < nodes; k++) {
+            of_state += w[k * n + i];
+        }
+        for (int k = 0; k < nodes; k++) {
+            double of_hidden = 0;
+            for (int64_t j = 0; j < n; j++) {
+                of_hidden += w[k * n + j];
+            }
+            for (int64_t j = 0; j < n; j++) {
+                P[i * n + j] += w[k * n + i] / of_state * w[k * n + j] / of_hidden;
+            }
+        }
+    }
+}
+
+/* Whether a kind is left to smaller spaces: each Gaussian unit has many values to be summed over.
+ */
+static bool is_left_out(const sal_space *space, int kind)
+{
+    return kind == NORMALS && states_count(space) > 48;
+}
+
+/* Bits and spins over visible units of any kind are proposals where they are tempered; Gaussian
+ * units are exact at any temperature. */
+START_TEST(rbms_over_any_variables_have_layers)
+{
+    static double P[TINY_MOST_STATES * TINY_MOST_STATES];
+    const sali_sampler *sampler = sali_sampler_find("block-gibbs");
+    sali_sampler_settings settings = { 0 };
+    for (int s = 0; s < N_TINY_SPACES; s++) {
+        sal_space *space = tiny_space_make(&tiny_spaces[s]);
+        for (int kind = BITS; kind <= NORMALS && !is_left_out(space, kind); kind++) {
+            sal_model *model = any_rbm_over(space, kind);
+            ck_assert_msg(model->structure && model->structure->hidden, "%s", tiny_spaces[s].name);
+            ck_assert_int_eq(model->structure->hidden(model), kind == NORMALS ? 1 : 2);
+            ck_assert(sali_structure_is_whole(model));
+            ck_assert(sali_structure_is_exact(model->structure, 0.6) == (kind == NORMALS));
+            check_invariance(model, 1, tiny_spaces[s].name);
+            check_invariance(model, 0.6, tiny_spaces[s].name);
+            for (int hot = 0; hot < 2; hot++) {
+                const double beta = hot ? 0.6 : 1;
+                transition t = transition_make(sampler, model, &settings, beta, 0);
+                layer_matrix(model, kind, beta, P);
+                for (int64_t i = 0; i < t.n * t.n; i++) {
+                    ck_assert_double_eq_tol(exp(t.log_q[i]), P[i], TOLERANCE);
+                    if (!hot || kind == NORMALS) {
+                        ck_assert_double_eq_tol(t.P[i], P[i], TOLERANCE);
+                    }
+                }
+                transition_free(&t);
+            }
+            sal_model_destroy(model);
+        }
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 /* A chain of 3 variables with 3 labels: the same pairs of states between neighbours, of weights
  * that are parameters. `pairs` [2 * edges], `index` [edges] into 4 weights. */
 static sal_expr label_chain(sal_tape *t, int64_t edges, const int64_t *pairs, const int64_t *index)
@@ -480,9 +616,35 @@ START_TEST(what_is_almost_an_rbm_has_no_layers)
     t = tape_over(SAL_BINARY, 4, 0);
     expect_none(t, sal_exp(bare_rbm(t)), "a function of it");
     t = tape_over(SAL_CATEGORICAL, 2, 2);
-    expect_none(t, bare_rbm(t), "labels");
+    expect_none(t, sal_add(bare_rbm(t), sal_sum(sal_exp(sal_state(t)))), "labels, and a rest");
     t = tape_over(SAL_ORDINAL, 4, 3);
-    expect_none(t, bare_rbm(t), "three levels");
+    expect_none(t, sal_add(bare_rbm(t), sal_sum(sal_exp(sal_state(t)))), "levels, and a rest");
+}
+END_TEST
+
+static sal_expr squares(sal_tape *t, const char *weights)
+{
+    return sal_square(sal_matvec(sal_param(t, weights, SAL_SHAPE(3, 4)), sal_state(t)));
+}
+
+START_TEST(what_is_almost_an_rbm_of_gaussian_units_has_no_layers)
+{
+    sal_tape *t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_scale(sal_sum(squares(t, "W")), -1), "squares are subtracted");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_mul(sal_param(t, "g", SAL_SCALAR), sal_sum(squares(t, "W"))),
+                "a parameter times the sum");
+    t = tape_over(SAL_BINARY, 4, 0);
+    const double g[] = { 1, 2, 1 };
+    expect_none(t, sal_dot(sal_constant(t, g, SAL_SHAPE(3)), squares(t, "W")),
+                "each unit has a weight");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_add(sal_sum(squares(t, "W")), sal_sum(squares(t, "U"))), "two sums");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_add(sal_sum(squares(t, "W")), sal_sum(sal_exp(sal_state(t)))), "a rest");
+    t = tape_over(SAL_SPIN, 4, 0);
+    expect_none(t, sal_sum(sal_square(sal_tanh(sal_matvec(matrix(t), sal_state(t))))),
+                "squares of something else");
 }
 END_TEST
 
@@ -629,6 +791,15 @@ START_TEST(bridges_keep_their_target)
         check_bridge(model, false, chains[k]);
         sal_model_destroy(model);
     }
+    for (int s = 0; s < N_TINY_SPACES; s++) { /* their bases are no linear functions of levels */
+        sal_space *space = tiny_space_make(&tiny_spaces[s]);
+        for (int kind = BITS; kind <= NORMALS && !is_left_out(space, kind); kind++) {
+            sal_model *model = any_rbm_over(space, kind);
+            check_bridge(model, kind != NORMALS, tiny_spaces[s].name);
+            sal_model_destroy(model);
+        }
+        sal_space_destroy(space);
+    }
 }
 END_TEST
 
@@ -704,9 +875,13 @@ static sal_status make(const char *specification, sal_model **model)
 
 START_TEST(allocation_failures_leave_no_model_without_its_structure)
 {
-    static const char *const specifications[] = { "rbm:visible=4,hidden=3", "hmm:length=3",
-                                                  "fhmm:length=3,factors=2", "mixture:dim=2" };
-    for (int k = 0; k < 4; k++) {
+    static const char *const specifications[] = { "rbm:visible=4,hidden=3",
+                                                  "hmm:length=3",
+                                                  "fhmm:length=3,factors=2",
+                                                  "mixture:dim=2",
+                                                  "rbm:visible=2,hidden=3,kind=ordinal,states=3",
+                                                  "rbm:visible=2,hidden=3,hidden_kind=gaussian" };
+    for (size_t k = 0; k < sizeof specifications / sizeof *specifications; k++) {
         sal_model *model = NULL;
         ck_alloc_sweep(make(specifications[k], &model), sal_model_destroy(model));
     }
@@ -767,12 +942,14 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, saved_models_give_the_draws_of_ready_made_ones);
     tcase_add_test(tcase, saved_models_have_exact_answers);
     tcase_add_test(tcase, rbms_written_by_hand_have_layers);
+    tcase_add_test(tcase, rbms_over_any_variables_have_layers);
     tcase_add_test(tcase, layers_follow_parameters);
     tcase_add_test(tcase, chains_written_by_hand_are_drawn_whole);
     tcase_add_test(tcase, binary_chains_written_by_hand_are_drawn_one_by_one);
     tcase_add_test(tcase, mixtures_written_by_hand_are_drawn_whole);
     tcase_add_test(tcase, components_of_weight_0_have_none_at_beta_0);
     tcase_add_test(tcase, what_is_almost_an_rbm_has_no_layers);
+    tcase_add_test(tcase, what_is_almost_an_rbm_of_gaussian_units_has_no_layers);
     tcase_add_test(tcase, an_rbm_with_other_terms_has_layers);
     tcase_add_test(tcase, what_is_almost_a_chain_has_no_messages);
     tcase_add_test(tcase, what_is_almost_chains_side_by_side_has_none);

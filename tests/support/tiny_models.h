@@ -296,6 +296,8 @@ static const struct {
 /* Ready-made models of which samplers know the structure, and tiny_limited; 64 states at most. */
 static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
+    "rbm:visible=2,hidden=3,kind=categorical,states=3,scale=0.9",
+    "rbm:visible=2,hidden=1,kind=ordinal,states=4,hidden_kind=gaussian,scale=1.3",
     "ising:side=2,theta=0.3,bias=0.2",
     "mlp:visible=4,hidden=3,layers=1,units=2",
     "at-most",
@@ -318,7 +320,7 @@ static const char *const tiny_builtins[] = {
 static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
 {
     sal_model *model = NULL;
-    double b[4], c[3], net[64];
+    double b[6], c[3], net[64];
     sal_error err;
     if (strcmp(tiny_builtins[k], "limit") == 0) {
         return tiny_limit(dtype);
@@ -328,7 +330,7 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
     }
     ck_ok(sal_model_open(tiny_builtins[k], dtype, &model, &err), &err);
     if (strncmp(tiny_builtins[k], "rbm", 3) == 0) {
-        tiny_normals(6, 4, 0.7, b);
+        tiny_normals(6, sal_space_width(model->space), 0.7, b);
         tiny_normals(7, 3, 0.7, c);
         ck_ok(sal_model_set_params(model, "b", b, &err), &err);
         ck_ok(sal_model_set_params(model, "c", c, &err), &err);

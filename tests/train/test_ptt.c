@@ -153,6 +153,27 @@ START_TEST(spins_and_labels_have_the_exact_log_z)
 }
 END_TEST
 
+/* By the layers of the levels and of the bridge from independent variables, which for ordinal
+ * variables are not linear in the levels. */
+START_TEST(rbms_of_all_kinds_have_the_exact_log_z)
+{
+    static const char *const kinds[] = { "kind=categorical,states=3",
+                                         "kind=ordinal,states=3,hidden_kind=spin",
+                                         "kind=categorical,states=3,hidden_kind=gaussian" };
+    sal_data data = labels();
+    sal_train_options o = usual();
+    o.sampler = "block-gibbs";
+    o.learning_rate = 0.1;
+    o.iterations = 500;
+    for (int k = 0; k < 3; k++) {
+        char text[100];
+        snprintf(text, sizeof text, "rbm:visible=2,hidden=4,%s", kinds[k]);
+        check_levels(text, &data, o);
+    }
+    free(data.codes);
+}
+END_TEST
+
 /* ---- the maximum of the likelihood */
 
 /* Add to g the mean of f's gradient by the parameters over states [n x V] with weights. */
@@ -996,6 +1017,7 @@ int main(void)
     TCase *tcase = tcase_create("training");
     tcase_add_test(tcase, levels_have_the_exact_log_z);
     tcase_add_test(tcase, spins_and_labels_have_the_exact_log_z);
+    tcase_add_test(tcase, rbms_of_all_kinds_have_the_exact_log_z);
     tcase_add_test(tcase, linear_models_see_all_rows);
     tcase_add_test(tcase, a_far_start_is_reached_over_bridges);
     tcase_add_test(tcase, updates_that_go_too_far_are_taken_back);

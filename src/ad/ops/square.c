@@ -9,4 +9,4 @@ static sali_op_term term(const sali_term_place *p)
     return (sali_op_term){ .count = 1, .factor = 1, .n = 2, .at = { p->k, p->k } };
 }
 
-UNARY_RECORD(square, "a^2", -2, 2, .term = term);
+UNARY_RECORD(square, "a^2", -2, 2, .term = term, .hidden = SALI_HIDES_NORMAL);

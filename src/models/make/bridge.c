@@ -56,7 +56,7 @@ static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_
     status = status ? status : copy_parameters(content, made, err);
     status = status ? status : sal_model_set_name(made, of->name, err);
     if (status == SAL_OK && of->structure && !made->structure) {
-        status = sali_structure_recognise(made, true, err);
+        status = sali_structure_recognise(made, log_base, err);
     }
     sal_tape_destroy(tape);
     if (status != SAL_OK) {

@@ -8,7 +8,7 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
 {
     sal_model *made = NULL;
     sal_status status = sali_tape_model_create(tape, f, &made, err);
-    status = status ? status : sali_structure_recognise(made, false, err);
+    status = status ? status : sali_structure_recognise(made, NULL, err);
     if (status != SAL_OK) {
         sal_model_destroy(made);
         return status;

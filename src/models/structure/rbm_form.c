@@ -1,46 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognition of RBMs with their hidden units summed out, over binary variables or spins, by
- * themselves or beside other terms. */
+/* Recognition of RBMs with their hidden units summed out: bits or spins, whose terms are softplus,
+ * or Gaussian units, whose terms are squares. Visible units are of any kind with a bounded number
+ * of states. Bits over binary variables or spins may have other terms beside them. */
 #include "core/alloc.h"
+#include "models/base.h"
 #include "models/structure/rbm_layers.h"
 #include "models/structure/recognise.h"
 
-/* The kinds of variables that the layers draw. */
-#define KINDS (1u << SAL_BINARY | 1u << SAL_SPIN)
+/* The kinds of variables with two states, whose layers are in rbm_layers.c. */
+#define TWO_LEVELS (1u << SAL_BINARY | 1u << SAL_SPIN)
 
-/* SAL_ERR_UNSUPPORTED unless every hidden unit has weight 1 in f now. For a bridge this holds at
- * its end, and all units have the same weight elsewhere. */
-static sal_status check_weights(const sali_tape_model *tape, const sali_rbm_form *form)
+/* SAL_ERR_UNSUPPORTED unless every hidden unit has weight 1 in f now or, if it is Gaussian, the
+ * same positive weight as the others. For a bridge this holds at its end, and all units have the
+ * same weight elsewhere. */
+static sal_status check_weights(const sali_tape_model *tape, sali_rbm_form *form, bool normal)
 {
     sali_sum_reader sum;
     sal_status status = sali_sum_reader_open(tape, &form->sum, &sum);
     for (int64_t k = 0; status == SAL_OK && k < form->units.size; k++) {
-        status = sum.weight[k] == 1 ? SAL_OK : SAL_ERR_UNSUPPORTED;
+        const double wanted = normal ? sum.weight[0] : 1;
+        status = sum.weight[k] == wanted && wanted > 0 ? SAL_OK : SAL_ERR_UNSUPPORTED;
     }
+    form->end = status == SAL_OK ? sum.weight[0] : 0;
     sali_sum_reader_close(&sum);
     return status;
 }
 
-sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, bool bridge)
+/* A copy of a form, in one block of memory with the kinks of a bridge from `log_base`, or without
+ * kinks (NULL); NULL: no memory. */
+static sali_rbm_form *copy_form(const sal_space *space, const sali_rbm_form *form,
+                                const double *log_base)
+{
+    const int64_t kinks = log_base ? space->n_states : 0;
+    const size_t bytes = sizeof *form + (size_t)kinks * sizeof *form->kinks;
+    sali_rbm_form *copy = sali_alloc(1, bytes);
+    if (copy) {
+        *copy = *form;
+    }
+    if (copy && log_base) {
+        double *at = (double *)(copy + 1);
+        sali_base_kinks(space, log_base, at);
+        copy->kinks = at;
+    }
+    return copy;
+}
+
+/* The layers of a form in models of this type: `weighed` for weights that vary, or a rest. */
+static const sali_structure *layers_of(bool normal, bool two_levels, bool weighed, bool f32)
+{
+    if (normal) {
+        return f32 ? &sali_normal_layers_f32 : &sali_normal_layers_f64;
+    }
+    if (two_levels) {
+        return weighed ? f32 ? &sali_weighed_layers_f32 : &sali_weighed_layers_f64
+               : f32   ? &sali_rbm_layers_f32
+                       : &sali_rbm_layers_f64;
+    }
+    return weighed ? f32 ? &sali_weighed_softmax_layers_f32 : &sali_weighed_softmax_layers_f64
+           : f32   ? &sali_softmax_layers_f32
+                   : &sali_softmax_layers_f64;
+}
+
+sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, const double *log_base)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     const sali_program *program = tape->program;
     sali_rbm_form form = { .sum = *sum };
-    if (sum->core < 0 || program->steps[sum->core].op->hidden != SALI_HIDES_BITS ||
-        !(sum->plain || bridge) || (sali_space_kinds(program->space) & ~KINDS) != 0 ||
+    const sali_hidden hidden =
+        sum->core >= 0 ? program->steps[sum->core].op->hidden : SALI_HIDES_NOTHING;
+    const bool normal = hidden == SALI_HIDES_NORMAL;
+    const bool two_levels = (sali_space_kinds(program->space) & ~TWO_LEVELS) == 0;
+    const bool rest = sum->rest && (normal || !two_levels); /* only what a bridge adds */
+    if (!(normal || hidden == SALI_HIDES_BITS) || !(sum->plain || log_base) ||
+        program->space->unbounded || (rest && !log_base) ||
         !sali_affine_form_find(program, program->nodes[sum->core].in[0], &form.units)) {
         return SAL_ERR_UNSUPPORTED;
     }
-    sal_status status = check_weights(tape, &form);
-    sali_rbm_form *data = status == SAL_OK ? sali_memdup(&form, 1, sizeof form) : NULL;
+    sal_status status = check_weights(tape, &form, normal);
+    sali_rbm_form *data =
+        status == SAL_OK ? copy_form(program->space, &form, rest ? log_base : NULL) : NULL;
     if (status != SAL_OK || !data) {
         return status ? status : SAL_ERR_MEMORY;
     }
-    bool f32 = model->dtype == SAL_F32;
-    const sali_structure *layers = f32 ? &sali_rbm_layers_f32 : &sali_rbm_layers_f64;
-    if (!sum->plain || sum->rest) {
-        layers = f32 ? &sali_weighed_layers_f32 : &sali_weighed_layers_f64;
-    }
-    sali_model_set_structure(model, layers, data);
+    const bool weighed = !sum->plain || sum->rest; /* bridges of all kinds are weighed */
+    sali_model_set_structure(model, layers_of(normal, two_levels, weighed, model->dtype == SAL_F32),
+                             data);
     return SAL_OK;
 }

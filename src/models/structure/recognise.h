@@ -7,10 +7,11 @@
 
 #include "models/structure.h"
 
-/* Set the structure of a tape model, if its formula is recognised to have one. `bridge`: the model
- * is the bridge (models/make/bridge.h) of a model with a structure; its last parameter is the
- * inverse temperature, and its parameters have been set. Returns: SAL_ERR_MEMORY. */
-sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err);
+/* Set the structure of a tape model, if its formula is recognised to have one. `log_base` [R]: the
+ * model is the bridge (models/make/bridge.h) from these independent variables to a model with a
+ * structure; its last parameter is the inverse temperature, which is 1 now, and its parameters have
+ * been set. NULL: the model is no bridge. Returns: SAL_ERR_MEMORY. */
+sal_status sali_structure_recognise(sal_model *model, const double *log_base, sal_error *err);
 
 /* The structure of a clamped model of a chain with one variable a slice (chain_draws.c): the free
  * variables are drawn. NULL: the inner model is no such chain. */
@@ -22,9 +23,11 @@ const sali_structure *sali_chain_clamped(const sal_model *inner);
 
 struct sali_sum_form;
 
-/* An RBM, b'v + sum softplus(W v + c), v two-level variables, perhaps with other terms beside it
- * (rbm_form.c). The forms below allow no other terms. */
-sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form, bool bridge);
+/* An RBM, b'v + sum softplus(W v + c) or b'v + g sum (W v + c)^2, over bounded variables; with
+ * softplus over binary variables or spins, perhaps with other terms beside it (rbm_form.c). The
+ * forms below allow no other terms. */
+sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form,
+                                 const double *log_base);
 /* A chain of categorical variables, of which neighbours interact, all in the same way
  * (categorical_chain.c). */
 sal_status sali_recognise_chain(sal_model *model, const struct sali_sum_form *form);

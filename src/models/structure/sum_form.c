@@ -27,15 +27,17 @@ static void scale_inputs(const sali_program *program, int32_t i, bool *scaled)
 static bool is_core(const sali_program *program, int32_t i)
 {
     const sali_op *op = program->steps[i].op;
-    return op->hidden != SALI_HIDES_NOTHING || op->lists_pairs;
+    return op->hidden == SALI_HIDES_BITS || op->hidden == SALI_HIDES_INDEX || op->lists_pairs;
 }
 
 /* Set core, plain and rest of the form by the nodes that f is a sum of. Returns the number of
- * cores. */
+ * cores. A node of squares is the core if there is no other that could be, and part of the rest
+ * otherwise. */
 static int find_summands(const sali_program *program, const bool *summed, bool *scaled,
                          sali_sum_form *form)
 {
-    int cores = 0;
+    int cores = 0, squares = 0;
+    int32_t square = -1;
     for (int32_t i = program->output; i >= 0; i--) {
         if (!summed[i] || i == program->state) {
             continue;
@@ -46,10 +48,19 @@ static int find_summands(const sali_program *program, const bool *summed, bool *
             form->plain = !scaled[i];
         } else if (sali_node_factors(program, i) == 1) {
             scale_inputs(program, i, scaled);
+        } else if (program->steps[i].op->hidden == SALI_HIDES_NORMAL) {
+            squares++;
+            square = i;
         } else {
             form->rest = true;
         }
     }
+    if (squares == 1 && cores == 0) {
+        form->core = square;
+        form->plain = !scaled[square];
+        return 1;
+    }
+    form->rest |= squares > 0;
     return cores;
 }
 

@@ -13,7 +13,8 @@
 #include "models/structure/weights.h"
 
 typedef struct sali_sum_form {
-    int32_t core; /* a node that varies and hides a variable, or lists pairs; -1: there is none */
+    int32_t core; /* a node that varies and hides a variable, or lists pairs; -1: there is none.
+                     Squares hide a Gaussian variable only if nothing else could be the core */
     bool plain;   /* the core's weights do not depend on parameters */
     bool rest;    /* there is a rest */
 } sali_sum_form;

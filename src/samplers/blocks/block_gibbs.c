@@ -261,10 +261,10 @@ static int64_t hidden_size(const void *self, const sali_chains *chains)
 
 static int32_t hidden_bound(const void *self, const sali_chains *chains, int64_t k)
 {
-    (void)self;
+    const block_gibbs *g = self;
     (void)chains;
     (void)k;
-    return 2;
+    return g->structure && g->structure->hidden_values > 0 ? g->structure->hidden_values : 2;
 }
 
 /* log q(u, to | present state) [n] of drawing the pieces g->piece. */

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* Block Gibbs sampling of an RBM whose visible units have any number of states, or whose hidden
+ * units are Gaussian. The model's f is the marginal over the hidden units,
+ *
+ *     bits:      f = b'x + g sum softplus(a),    a = W x + c,
+ *     Gaussian:  f = b'x + g sum a^2,
+ *
+ * with x the reals of the visible units. Bridges also have a term of single visible units that is
+ * not linear in x (rbm_layers.h), which counts with b'x below. At an inverse temperature beta the
+ * draws are Gibbs steps of a joint density of layers of independent units,
+ *
+ *     bits:      p(x, h) proportional to exp(beta (b'x + g h'a)),                     h in {0, 1},
+ *     Gaussian:  p(x, h) proportional to exp(beta b'x + sqrt(2 g beta) h'a - h'h / 2).
+ *
+ * Given h, the states of a visible unit have the softmax of b + W'h times their reals. The marginal
+ * of the second density is exp(beta f), for any beta and g. That of the first is not, unless beta
+ * and g are 1, and a Metropolis-Hastings step makes up for the difference (rbm_layers.c).
+ *
+ * Source: Salakhutdinov, Mnih & Hinton 2007 (softmax units); Tubiana, Cocco & Monasson 2019
+ * (letters, hidden units of other kinds). */
+#include <math.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/real.h"
+#include "core/vector/vmath.h"
+#include "models/structure/rbm_layers.h"
+
+/* For tests, which sum over the hidden units, a Gaussian unit has the values (k - VALUES / 2)
+ * SPACING, k = 0 .. VALUES - 1, with the probabilities density times SPACING: the trapezoidal rule,
+ * whose error is below rounding errors where means and weights are small. */
+enum { VALUES = 141 };
+#define SPACING 0.2
+
+typedef struct workspace {
+    sali_memory memory; /* of the arrays */
+    const sal_model *model;
+    const sali_rbm_form *form;
+    bool normal; /* hidden units are Gaussian */
+    sali_sum_reader sum;
+    uint64_t version; /* of the parameters that g, b and c were read from */
+    int64_t visible, reals, states, hidden;
+    double g;
+    double base;     /* share of the kinks of a bridge's base in f */
+    double *numbers; /* [hidden] */
+    real *b, *c;     /* [reals], [hidden] */
+    real *x, *h;     /* [chains x reals], [chains x hidden]: units, or what drives them */
+    real *p;         /* [states] of all visible units of one chain */
+    real *uniforms;  /* [hidden + visible] */
+    double *normals; /* [hidden] */
+    real *scratch;   /* of products with W */
+} workspace;
+
+static int64_t one_piece(const sal_model *model)
+{
+    (void)model;
+    return 1;
+}
+
+static int64_t count_hidden(const sal_model *model)
+{
+    return ((const sali_rbm_form *)model->structure_data)->units.size;
+}
+
+/* Copy g, b and c from w->sum, which has read the present parameters. */
+static void take_parameters(workspace *w)
+{
+    w->g = w->sum.weight[0];
+    w->base = w->form->kinks ? 1 - w->g / w->form->end : 0;
+    for (int64_t i = 0; i < w->reals; i++) {
+        w->b[i] = (real)w->sum.linear[i];
+    }
+    sali_affine_form_bias(&w->form->units, w->sum.tape->params, w->numbers);
+    for (int64_t k = 0; k < w->hidden; k++) {
+        w->c[k] = (real)w->numbers[k];
+    }
+    w->version = sali_model_version(w->model);
+}
+
+/* Read parameters that have changed. */
+static void follow_parameters(workspace *w)
+{
+    if (w->version != sali_model_version(w->model)) {
+        sali_sum_reader_update(&w->sum);
+        take_parameters(w);
+    }
+}
+
+static void close_layers(void *ws)
+{
+    workspace *w = ws;
+    if (w) {
+        sali_sum_reader_close(&w->sum);
+        sali_memory_free(&w->memory);
+        sali_free(w);
+    }
+}
+
+/* Allocate the arrays; the caller frees them after SAL_ERR_MEMORY. */
+static sal_status allocate_arrays(workspace *w, int64_t chains)
+{
+    w->numbers = SALI_TAKE(&w->memory, double, w->hidden);
+    w->b = SALI_TAKE(&w->memory, real, w->reals);
+    w->c = SALI_TAKE(&w->memory, real, w->hidden);
+    w->x = SALI_TAKE(&w->memory, real, chains * w->reals);
+    w->h = SALI_TAKE(&w->memory, real, chains * w->hidden);
+    w->p = SALI_TAKE(&w->memory, real, w->states);
+    w->uniforms = SALI_TAKE(&w->memory, real, w->hidden + w->visible);
+    w->normals = SALI_TAKE(&w->memory, double, w->hidden);
+    w->scratch = SALI_TAKE(
+        &w->memory, real,
+        1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
+    return sali_memory_status(&w->memory, NULL);
+}
+
+static sal_status open_layers(const sal_model *model, int64_t chains, void **ws, sal_error *err)
+{
+    const sali_rbm_form *form = model->structure_data;
+    const sali_tape_model *tape = sali_model_tape(model);
+    workspace *w = SALI_NEW(workspace);
+    if (!w) {
+        return sali_fail_memory(err);
+    }
+    w->model = model;
+    w->form = form;
+    w->normal = tape->program->steps[form->sum.core].op->hidden == SALI_HIDES_NORMAL;
+    w->visible = model->space->n_variables;
+    w->reals = model->space->width;
+    w->states = model->space->n_states;
+    w->hidden = form->units.size;
+    sal_status status = allocate_arrays(w, chains);
+    status = status ? status : sali_sum_reader_open(tape, &form->sum, &w->sum);
+    if (status != SAL_OK) {
+        close_layers(w);
+        return sali_fail_memory(err);
+    }
+    take_parameters(w);
+    *ws = w;
+    return SAL_OK;
+}
+
+/* ---- what drives the units */
+
+/* The factor of h'a in the joint density. */
+static real coupling(const workspace *w, double beta)
+{
+    return (real)(w->normal ? sqrt(2 * w->g * beta) : w->g * beta);
+}
+
+/* Set w->x to the reals of at->codes, and w->h to `coupling` times a: the log-odds of bits, the
+ * means of Gaussian units. */
+static void drive_hidden(workspace *w, const sali_piece *at)
+{
+    const real factor = (real)w->form->units.factor;
+    real *h = w->h;
+    follow_parameters(w);
+    RN(sali_embed)(w->model->space, at->n, at->codes, w->x);
+    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, at->n, w->x, w->scratch, h);
+    for (int64_t c = 0; c < at->n; c++, h += w->hidden) {
+        const real times = coupling(w, at->beta[c]);
+        for (int64_t k = 0; k < w->hidden; k++) {
+            h[k] = times * (factor * h[k] + w->c[k]);
+        }
+    }
+}
+
+/* Set w->x to what multiplies the reals of the visible units, given the hidden units in w->h. */
+static void drive_visible(workspace *w, const sali_piece *at)
+{
+    real *x = w->x;
+    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, at->n, w->h, w->scratch,
+                                     x);
+    for (int64_t c = 0; c < at->n; c++, x += w->reals) {
+        const real beta = (real)at->beta[c];
+        const real times = coupling(w, at->beta[c]) * (real)w->form->units.factor;
+        for (int64_t i = 0; i < w->reals; i++) {
+            x[i] = beta * w->b[i] + times * x[i];
+        }
+    }
+}
+
+/* Set w->p [states] to the log-weights of the states of all visible units of chain c, those of a
+ * unit relative to the largest one. */
+static void weigh_states(workspace *w, const sali_piece *at, int64_t c)
+{
+    const double base = at->beta[c] * w->base, *kinks = w->form->kinks;
+    const real *drive = w->x + c * w->reals;
+    real *p = w->p;
+    for (int64_t v = 0; v < w->visible; v++) {
+        const sali_variable *variable = &w->model->space->variables[v];
+        const bool one_hot = variable->kind == SAL_CATEGORICAL;
+        real most = (real)-INFINITY;
+        for (int32_t s = 0; s < variable->states; s++) {
+            p[s] = one_hot ? drive[s] : drive[0] * (real)sali_level(variable, s);
+            p[s] += kinks ? (real)(base * *kinks++) : 0;
+            most = p[s] > most ? p[s] : most;
+        }
+        for (int32_t s = 0; s < variable->states; s++) {
+            p[s] -= most;
+        }
+        drive += variable->width;
+        p += variable->states;
+    }
+}
+
+/* ---- draws */
+
+/* Draw the hidden units of chain c, which w->h drives, into w->h. */
+static void draw_hidden(workspace *w, const sali_stream *stream, int64_t c)
+{
+    real *h = w->h + c * w->hidden;
+    if (w->normal) {
+        sali_stream normal = *stream;
+        normal.purpose = SALI_RNG_AUXILIARY;
+        sali_rng_normal(&normal, w->hidden, w->normals);
+        for (int64_t k = 0; k < w->hidden; k++) {
+            h[k] += (real)w->normals[k];
+        }
+        return;
+    }
+    RN(sali_vsigmoid)(w->hidden, h, h);
+    RN(sali_rng_uniform)(stream, w->hidden, w->uniforms);
+    for (int64_t k = 0; k < w->hidden; k++) {
+        h[k] = w->uniforms[k] < h[k];
+    }
+}
+
+/* A state of weights p [n] by a uniform number; never one of weight 0. */
+static int32_t choose_state(int32_t n, const real *p, real uniform)
+{
+    real sum = 0, below = 0;
+    int32_t chosen = 0;
+    for (int32_t s = 0; s < n; s++) {
+        sum += p[s];
+    }
+    for (int32_t s = 0; s < n && below <= uniform * sum; s++) {
+        chosen = p[s] > 0 ? s : chosen;
+        below += p[s];
+    }
+    return chosen;
+}
+
+/* Draw the visible units of chain c, which w->x drives, into `to`; of the stream's uniforms, the
+ * hidden units have the first ones. */
+static void draw_visible(workspace *w, const sali_piece *at, const sali_stream *stream, int64_t c,
+                         int32_t *to)
+{
+    const real *p = w->p;
+    weigh_states(w, at, c);
+    RN(sali_vexp)(w->states, w->p, w->p);
+    RN(sali_rng_uniform)(stream, w->hidden + w->visible, w->uniforms);
+    for (int64_t v = 0; v < w->visible; v++) {
+        const int32_t states = w->model->space->variables[v].states;
+        to[v] = choose_state(states, p, w->uniforms[w->hidden + v]);
+        p += states;
+    }
+}
+
+static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
+{
+    workspace *w = ws;
+    drive_hidden(w, at);
+    for (int64_t c = 0; c < at->n; c++) {
+        draw_hidden(w, &streams[c], c);
+    }
+    drive_visible(w, at);
+    for (int64_t c = 0; c < at->n; c++) {
+        draw_visible(w, at, &streams[c], c, to + c * w->visible);
+    }
+}
+
+/* ---- probabilities */
+
+/* Set the hidden units of chain c, which w->h drives, to the values of number hidden[k]. Returns
+ * the logarithm of their probability. */
+static double take_hidden(workspace *w, int64_t c, const int32_t *hidden)
+{
+    real *h = w->h + c * w->hidden;
+    double sum = 0;
+    for (int64_t k = 0; k < w->hidden; k++) {
+        if (w->normal) {
+            const double value = SPACING * (hidden[k] - VALUES / 2), z = value - (double)h[k];
+            sum += log(SPACING / sqrt(2 * acos(-1))) - z * z / 2;
+            h[k] = (real)value;
+        } else {
+            const double odds = hidden[k] ? -(double)h[k] : (double)h[k];
+            sum -= fmax(odds, 0) + log1p(exp(-fabs(odds)));
+            h[k] = (real)hidden[k];
+        }
+    }
+    return sum;
+}
+
+/* Log-probability of the visible units `to` of chain c, which w->x drives. */
+static double log_visible(workspace *w, const sali_piece *at, int64_t c, const int32_t *to)
+{
+    const real *p = w->p;
+    double sum = 0;
+    weigh_states(w, at, c);
+    for (int64_t v = 0; v < w->visible; v++) {
+        const int32_t states = w->model->space->variables[v].states;
+        double total = 0;
+        for (int32_t s = 0; s < states; s++) {
+            total += exp((double)p[s]);
+        }
+        sum += (double)p[to[v]] - log(total);
+        p += states;
+    }
+    return sum;
+}
+
+/* Log-probabilities of drawing `hidden`, the same for all chains, and then `to` [n x visible]. */
+static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
+                  double *log_q)
+{
+    workspace *w = ws;
+    drive_hidden(w, at);
+    for (int64_t c = 0; c < at->n; c++) {
+        log_q[c] = take_hidden(w, c, hidden);
+    }
+    drive_visible(w, at);
+    for (int64_t c = 0; c < at->n; c++) {
+        log_q[c] += log_visible(w, at, c, to + c * w->visible);
+    }
+}
+
+/* The kinks of the states `codes` [visible] of a bridge's base; 0: there are none. */
+static double sum_kinks(const workspace *w, const int32_t *codes)
+{
+    const double *kinks = w->form->kinks;
+    double sum = 0;
+    for (int64_t v = 0; kinks && v < w->visible; v++) {
+        sum += kinks[codes[v]];
+        kinks += w->model->space->variables[v].states;
+    }
+    return sum;
+}
+
+/* For bits: beta (b'x + kinks) + sum softplus(beta g a). */
+static void log_density(void *ws, const sali_piece *at, double *log_density)
+{
+    workspace *w = ws;
+    drive_hidden(w, at);
+    RN(sali_vsoftplus)(at->n * w->hidden, w->h, w->h);
+    for (int64_t c = 0; c < at->n; c++) {
+        double sum = w->base * sum_kinks(w, at->codes + c * w->visible);
+        for (int64_t i = 0; i < w->reals; i++) {
+            sum += (double)w->b[i] * (double)w->x[c * w->reals + i];
+        }
+        sum *= at->beta[c];
+        for (int64_t k = 0; k < w->hidden; k++) {
+            sum += (double)w->h[c * w->hidden + k];
+        }
+        log_density[c] = sum;
+    }
+}
+
+static bool unweighed(void *ws)
+{
+    workspace *w = ws;
+    follow_parameters(w);
+    return w->g == 1;
+}
+
+#define LAYERS                                                                               \
+    .pieces = one_piece, .hidden = count_hidden, .open = open_layers, .close = close_layers, \
+    .draw = draw, .log_q = log_q, .destroy = sali_free
+
+const sali_structure RN(sali_softmax_layers) = { LAYERS, .log_density = log_density };
+const sali_structure RN(sali_weighed_softmax_layers) = { LAYERS, .log_density = log_density,
+                                                         .weighed_at_one = true,
+                                                         .unweighed = unweighed };
+const sali_structure RN(sali_normal_layers) = { LAYERS, .hidden_values = VALUES };
