@@ -242,7 +242,7 @@ sal_flat_trainer_samples ppp
 sal_flat_trainer_averages pp
 sal_train_save tppse
 sal_train_first tsPe
-sal_train_specification tslbPe
+sal_train_specification tspbPe
 sal_model_train_start tpspUe
 sal_trajectory_open tspPe
 sal_trajectory_destroy vp

@@ -108,7 +108,7 @@ def _is_saved(text: Path) -> bool:
 
 def _specification(text: str, data: Data, suggested: bool) -> str:
     """A specification with what training adds to it."""
-    return text_at(make("sal_train_specification", text.encode(), data.variables, suggested))
+    return text_at(make("sal_train_specification", text.encode(), data, suggested))
 
 
 def _earlier_seed(directory: Optional[Path], overwrite: bool, comm: Any) -> Optional[int]:

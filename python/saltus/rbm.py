@@ -79,7 +79,7 @@ class RBM:
     log pseudo-likelihood itself, of which that of ``BernoulliRBM`` is a random estimate. There is no ``partial_fit``:
     ``saltus.train(rbm.to_model(), X, ..)`` goes on, and :meth:`from_model` makes an estimator of the result.
 
-    Visible units are binary: there is no RBM of categorical units.
+    Visible units are binary. RBMs of letters, greys or spins are models for :func:`saltus.train`.
 
     References
     ----------

@@ -241,6 +241,17 @@ static bool is_of_alignment(const char *specification)
            strcmp(info.file, CLI_ALIGNMENT) == 0;
 }
 
+/* Whether a specification leaves the states of its categorical variables to an alphabet: an RBM of
+ * letters. */
+static bool is_of_letters(const char *specification)
+{
+    char kind[16], states[16];
+    sal_builtin_info info;
+    return cli_find_builtin(specification, &info) && strcmp(info.name, "rbm") == 0 &&
+           find_key(specification, "kind", kind, sizeof kind) && strcmp(kind, "categorical") == 0 &&
+           !find_key(specification, "states", states, sizeof states);
+}
+
 /* Set options of the data that were not given from the specification of a model of an alignment.
  * Always CLI_OK. */
 static int take_from_arch(const char *arch, cli_data *d)
@@ -270,7 +281,11 @@ static int take_from_arch(const char *arch, cli_data *d)
 
 int cli_data_check(const char *command, const char *arch, cli_data *d)
 {
+    const bool numbers = d->shape || d->read.levels > 0 || d->read.white > 0 || d->columns_from;
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
+    if (arch && !d->kind && !numbers && is_of_letters(arch)) {
+        d->kind = "alignment";
+    }
     code = code ? code : set_data_option(d, "kind", d->kind);
     code = code ? code : set_data_option(d, "alphabet", d->alphabet);
     code = code ? code : set_data_option(d, "unknown", d->unknown);

@@ -35,7 +35,8 @@ typedef struct cli_data {
       "in any format of arrays (of several in it, FILE:NAME) or alignments (pictures: of two "    \
       "levels, white above the middle); or 'digits' [the alignment that the model is made of]" }, \
         { "kind", CLI_TEXT, &(d).kind, "NAME",                                                    \
-          "what the file holds: pictures, codes, draws or alignment [pictures]" },                \
+          "what the file holds: pictures, codes, draws or alignment [alignment for an RBM with "  \
+          "kind=categorical and no states; else pictures]" },                                     \
         { "shape", CLI_TEXT, &(d).shape, "HxW",                                                   \
           "height and width of a picture in a row; rows of libsvm files may be shorter [a "       \
           "square]" },                                                                            \

@@ -122,7 +122,38 @@ static bool wants_setting(const char *specification, const char *setting)
            !(base && (has_setting(specification, "quadratic") || is_ordinal(specification)));
 }
 
-sal_status sal_train_specification(const char *specification, int64_t variables, bool suggested,
+/* The number of states that the rows have codes of: the letters of their alphabet or, of other data
+ * than alignments, the largest code and one, at least 2. */
+static int64_t states_of(const sal_data *data)
+{
+    uint8_t most = 1;
+    if (data->alphabet[0]) {
+        return (int64_t)strlen(data->alphabet);
+    }
+    for (int64_t k = 0; k < data->rows * data->variables; k++) {
+        most = data->codes[k] > most ? data->codes[k] : most;
+    }
+    return most + 1;
+}
+
+/* Whether the states of the model's variables are taken from data: it is of a kind with any number
+ * of states, and the specification does not say how many. */
+static bool takes_states(const sali_builtin *builtin, const char *specification)
+{
+    const char *kind = setting_text(specification, "kind", 4);
+    return builtin && builtin->states_of_data && !has_setting(specification, "states") && kind &&
+           (strncmp(kind, "categorical", 11) == 0 || strncmp(kind, "ordinal", 7) == 0);
+}
+
+/* Append a setting to a specification in text [room], of which `used` characters are used. Returns
+ * the number used then. */
+static size_t add_setting(char *text, size_t room, size_t used, const char *name, int64_t value)
+{
+    return used + (size_t)snprintf(text + used, room - used, "%c%s=%lld",
+                                   strchr(text, ':') ? ',' : ':', name, (long long)value);
+}
+
+sal_status sal_train_specification(const char *specification, const sal_data *data, bool suggested,
                                    char **text, sal_error *err)
 {
     const sali_builtin *builtin = NULL;
@@ -137,17 +168,19 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
         builtin && suggested ? training_of(builtin, specification) : NULL;
     const char *more = training && training->settings ? training->settings : "";
     const sal_setting *first = builtin ? builtin->settings : NULL;
-    const bool visible = first && first->name && strcmp(first->name, "visible") == 0 &&
+    const bool visible = data && first && first->name && strcmp(first->name, "visible") == 0 &&
                          !has_setting(specification, "visible");
-    const size_t room = strlen(specification) + strlen(more) + 64;
+    const size_t room = strlen(specification) + strlen(more) + 96;
     char *made = sali_alloc((int64_t)room, 1);
     if (!made) {
         return sali_fail_memory(err);
     }
     size_t used = (size_t)snprintf(made, room, "%s", specification);
     if (visible) {
-        used += (size_t)snprintf(made + used, room - used, "%cvisible=%lld",
-                                 strchr(made, ':') ? ',' : ':', (long long)variables);
+        used = add_setting(made, room, used, "visible", data->variables);
+    }
+    if (data && takes_states(builtin, specification)) {
+        used = add_setting(made, room, used, "states", states_of(data));
     }
     for (size_t length; *more; more += length + (more[length] == ',')) {
         length = strcspn(more, ",");
@@ -172,7 +205,7 @@ sal_status sal_train_first(const char *specification, char **first, sal_error *e
         *first = NULL;
         return SAL_OK;
     }
-    sal_status status = sal_train_specification(specification, 0, true, &whole, err);
+    sal_status status = sal_train_specification(specification, NULL, true, &whole, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -509,6 +509,35 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
 }
 END_TEST
 
+/* An RBM of letters takes its sites and its alphabet from the alignment, whose sequences have
+ * weights; its draws are sequences. An RBM of greys takes its levels from the pictures. */
+START_TEST(an_rbm_of_letters_needs_only_the_alignment)
+{
+    static char text[1 << 14];
+    write_rna();
+    succeeds("train rbm:kind=categorical,hidden=4 --data rna.fa --out letters --batch 10 "
+             "--reservoir 50 --iterations 4 --report 2 --fresh 20");
+    ck_assert(printed("alignment: 30 sequences of 6 sites (rna), 15.0 effective; 2 held out"));
+    ck_assert(printed("  Pearson "));
+    succeeds("sample letters --draws 3 --chains 2 --out new.fasta");
+    read_text("new.fasta", text, sizeof text);
+    ck_assert_int_eq(strncmp(text, ">chain1_draw1\n", 14), 0);
+    ck_assert_uint_eq(strspn(text + 14, "-ACGU"), 6);
+    succeeds("exact letters");
+    ck_assert(printed("6 variables"));
+    succeeds("train rbm:kind=categorical,states=5,hidden=4 --data rna.fa --kind alignment --out "
+             "five --batch 10 --iterations 2 --fresh 0 --objective pcd --sampler block-gibbs");
+    fails(64, "the 5 letters of the alphabet rna; the model's variables have 21 states",
+          "train rbm:kind=categorical,states=21 --data rna.fa --kind alignment --out six");
+    succeeds("train rbm:kind=ordinal,states=3,hidden=3,hidden_kind=gaussian --data p-idx3-ubyte "
+             "--out greys --batch 5 --reservoir 20 --iterations 4 --fresh 20");
+    succeeds("train rbm:kind=ordinal,hidden=3,hidden_kind=spin --levels 4 --data p-idx3-ubyte "
+             "--out more --batch 5 --iterations 2 --fresh 0");
+    succeeds("check more");
+    ck_assert(printed("variables    9, embedding of 9 reals"));
+}
+END_TEST
+
 /* Training stops at the first report where the pairs agree so well, and goes on from there. */
 START_TEST(training_stops_at_a_pearson_correlation)
 {
@@ -705,6 +734,7 @@ int main(void)
     tcase_add_test(tcase, draws_and_codes_are_data_too);
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
+    tcase_add_test(tcase, an_rbm_of_letters_needs_only_the_alignment);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
     tcase_add_test(tcase, couplings_are_activated_and_removed);
     tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);

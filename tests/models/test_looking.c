@@ -187,12 +187,28 @@ START_TEST(specifications_are_completed_for_training)
         { "mnist-resnet", "mnist-resnet:base=1,levels=8,units=64" },
         { "mlp", "mlp:visible=9,units=500" },
         { "rbm:hidden=3", "rbm:hidden=3,visible=9" },
+        { "rbm:kind=spin", "rbm:kind=spin,visible=9" },
+        { "rbm:kind=ordinal,hidden=3", "rbm:kind=ordinal,hidden=3,visible=9,states=7" },
+        { "rbm:visible=9,kind=categorical", "rbm:visible=9,kind=categorical,states=7" },
+        { "rbm:kind=categorical,states=8", "rbm:kind=categorical,states=8,visible=9" },
     };
+    uint8_t codes[] = { 0, 1, 0, 0, 6, 1, 0, 0, 0 };
+    sal_data data = { .rows = 1, .variables = 9, .codes = codes };
     sal_error err;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char *text = NULL;
-        ck_ok(sal_train_specification(cases[k][0], 9, true, &text, &err), &err);
+        ck_ok(sal_train_specification(cases[k][0], &data, true, &text, &err), &err);
         ck_assert_str_eq(text, cases[k][1]);
+        sal_free(text);
+    }
+    static const struct {
+        const char *letters, *states;
+    } alphabets[] = { { "-ACDEFGHIKLMNPQRSTVWY", "21" }, { "-ACGU", "5" }, { "ACGT", "4" } };
+    for (int k = 0; k < 3; k++) {
+        char *text = NULL;
+        strcpy(data.alphabet, alphabets[k].letters);
+        ck_ok(sal_train_specification("rbm:kind=categorical", &data, true, &text, &err), &err);
+        ck_assert_str_eq(strstr(text, "states=") + 7, alphabets[k].states);
         sal_free(text);
     }
 }

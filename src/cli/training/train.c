@@ -92,10 +92,15 @@ static void suit_data(const char *arch, const sal_model *model, int64_t rows, sa
     }
 }
 
-/* Whether the number of variables of the architecture is taken from the data. */
+/* Whether the number of variables of the architecture, or of their states, is taken from the
+ * data. */
 static bool is_made_for_data(const char *arch)
 {
-    return !cli_is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
+    const char *kind = cli_find_setting(arch, "kind");
+    const bool many = kind && (strncmp(kind, "categorical", 11) == 0 || /* not of two states */
+                               strncmp(kind, "ordinal", 7) == 0);
+    return !cli_is_saved(arch) && takes_visible(arch) &&
+           (!strstr(arch, "visible=") || (many && !cli_find_setting(arch, "states")));
 }
 
 /* Open the model. If the architecture is made for the data, these must have been read. */
@@ -110,8 +115,8 @@ static int open_arch(const char *arch, cli_training *s)
     if (!cli_dtype(s->o->dtype, &dtype)) {
         return CLI_USAGE;
     }
-    sal_status status = sal_train_specification(arch, s->train.variables, s->settings != NULL,
-                                                &specification, &err);
+    sal_status status = sal_train_specification(arch, s->train.codes ? &s->train : NULL,
+                                                s->settings != NULL, &specification, &err);
     status = status ? status : sal_model_open(specification, dtype, &s->model, &err);
     sal_free(specification);
     if (status != SAL_OK) {
@@ -137,8 +142,8 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
     if (code != CLI_OK || cli_is_saved(arch)) {
         return code;
     }
-    sal_status status = sal_train_specification(arch, s->train.variables, s->settings != NULL,
-                                                &specification, &err);
+    sal_status status =
+        sal_train_specification(arch, &s->train, s->settings != NULL, &specification, &err);
     status =
         status ? status
                : sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);

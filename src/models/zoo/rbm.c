@@ -165,6 +165,7 @@ const sali_builtin sali_builtin_rbm = {
                                     "of hidden units: {0,1}, {-1,+1}, or real numbers",
                                     hidden_kinds } },
     .formula = rbm,
+    .states_of_data = true,
     .init = init_rbm,
     .training = &training,
 };
