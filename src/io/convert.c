@@ -11,6 +11,7 @@
 #include "models/alphabet.h"
 #include "models/sequences.h"
 #include "models/structure/potts.h"
+#include "models/structure/rbm_potts.h"
 #include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
 
@@ -36,6 +37,18 @@ static bool is_potts(const char *out, const sali_format *writer)
     return potts;
 }
 
+/* Find the terms of one and of two sites of an RBM, and remark that it has others. */
+static sal_status read_rbm(const char *in, const sal_model *model, sali_content *content,
+                           sal_error *err)
+{
+    sal_status status = sali_potts_of_rbm(model, &content->potts, err);
+    status = status ? status
+                    : sali_remark_add(&content->remark, true, err,
+                                      "an RBM, of which the terms of one and of two sites are "
+                                      "written, without those of three and more sites");
+    return status ? status : sali_remark_prefix(&content->remark, in, err);
+}
+
 /* Open the model `in`, with all digits, and find its parameters as a Potts model. */
 static sal_status read_potts(const char *in, sali_content *content, sal_error *err)
 {
@@ -43,7 +56,8 @@ static sal_status read_potts(const char *in, sali_content *content, sal_error *e
     sal_status status = sal_model_open(in, SAL_F64, &model, err);
     content->kind = SALI_CONTENT_POTTS;
     if (status == SAL_OK) {
-        status = sali_potts_of_model(model, &content->potts, err);
+        status = sali_is_rbm_of_letters(model) ? read_rbm(in, model, content, err)
+                                               : sali_potts_of_model(model, &content->potts, err);
         status = status ? sali_fail_prefix(err, status, "%s", in) : status;
     }
     sal_model_destroy(model);

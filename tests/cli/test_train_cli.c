@@ -525,6 +525,12 @@ START_TEST(an_rbm_of_letters_needs_only_the_alignment)
     ck_assert_uint_eq(strspn(text + 14, "-ACGU"), 6);
     succeeds("exact letters");
     ck_assert(printed("6 variables"));
+    succeeds("convert letters letters.dat");
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_str_eq(text,
+                     "saltus: letters: an RBM, of which the terms of one and of two sites are "
+                     "written, without those of three and more sites\n");
+    succeeds("exact letters.dat");
     succeeds("train rbm:kind=categorical,states=5,hidden=4 --data rna.fa --kind alignment --out "
              "five --batch 10 --iterations 2 --fresh 0 --objective pcd --sampler block-gibbs");
     fails(64, "the 5 letters of the alphabet rna; the model's variables have 21 states",
