@@ -508,10 +508,11 @@ SAL_API sal_status sal_flat_evaluate(sal_model *model, sal_flat_options *options
 
 /* sal_log_z as JSON: {"log_z", "log_z_error", "entropy", "entropy_error", "forward", "reverse",
  * "rhat", "least_swaps", "arrivals", "allowed", "levels", "chains", "sweeps", "steps", "softened",
- * "stopped", "sampler", "trusted", "warning": the sentence, or null}. Params:  options  of
- * SAL_OPTIONS_LOG_Z; NULL: the defaults. Returns: as sal_log_z; SAL_ERR_ARGUMENT also for arrays of
- * wrong sizes. Cost:    as sal_log_z. Threads: several calls may share a model whose parameters do
- * not change. */
+ * "stopped", "sampler", "trusted", "warning": the sentence, or null}.
+ * Params:  options  of SAL_OPTIONS_LOG_Z; NULL: the defaults.
+ * Returns: as sal_log_z; SAL_ERR_ARGUMENT also for arrays of wrong sizes.
+ * Cost:    as sal_log_z.
+ * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_flat_log_z(sal_model *model, sal_flat_options *options, char **json,
                                   sal_error *err);
 

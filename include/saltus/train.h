@@ -230,10 +230,9 @@ typedef struct sal_train_callbacks {
 typedef struct sal_train_options {
     sal_objective objective; /* 0: SAL_PCD */
     int64_t iterations;      /* number of parameter updates; 0: 2000 */
-    int64_t batch;        /* data rows and chains in each iteration; 0: 50. With SAL_PCD and SAL_PTT
-                             all rows take the place of the batch of rows where f is affine in the
-                             parameters, as their gradient then never changes: there may be fewer
-                             rows than chains */
+    int64_t batch;        /* data rows and chains in each iteration; 0: 50. Where f is affine in the
+                             parameters, all rows take the place of a batch of rows with SAL_PTT, and
+                             with SAL_PCD if there are no more: their gradient never changes */
     double learning_rate; /* the largest one; 0: 1e-3 */
     uint64_t seed;        /* the same seed gives the same bits */
     int threads;          /* 0: OpenMP's choice; the results do not depend on it */

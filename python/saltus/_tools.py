@@ -423,7 +423,7 @@ def _place_of(source: Any, folder: str, number: int) -> Path:
 def _write_log(training: _train.Training, path: Path) -> None:
     """Write the reports of a training as the program writes log.csv."""
     reports = training.reports or [training.report]
-    names = [name for name in reports[0] if name not in ("best", "resumed_with")]
+    names = [name for name in reports[0] if name not in ("best", "reached", "resumed_with")]
     with open(path, "w", encoding="utf-8") as file:
         for row in [names] + [[report[name] for name in names] for report in reports]:
             file.write(",".join("nan" if value is None else str(value) for value in row) + "\n")

