@@ -62,9 +62,13 @@ static void find_alphabet(const char *given, const char *letters, char *alphabet
     const char *gap = strchr(letters, '-');
     if (given[0]) {
         strcpy(alphabet, given);
+    } else if (gap) { /* which comes first */
+        const size_t before = (size_t)(gap - letters);
+        alphabet[0] = '-';
+        memcpy(alphabet + 1, letters, before);
+        strcpy(alphabet + 1 + before, gap + 1);
     } else {
-        snprintf(alphabet, SAL_ALPHABET_ROOM, "%s%.*s%s", gap ? "-" : "",
-                 (int)(gap ? gap - letters : 0), letters, gap ? gap + 1 : letters);
+        strcpy(alphabet, letters);
     }
 }
 
