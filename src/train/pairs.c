@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/shard.h"
+#include "train/data.h"
 
 /* Sums of squares below this are rounding errors of constant variables: (1e-12)^4 at most. */
 #define NOTHING 1e-30
@@ -89,9 +90,8 @@ static void count_variable(void *context, int64_t i)
 void sali_pairs_count_data(const sali_pairs *p, const sal_data *data, int threads,
                            sali_pair_frequencies *out)
 {
-    counting c = { .pairs = p, .rows = data->rows, .weight = data->weight, .to = out };
+    counting c = { p, data->rows, data->weight, sali_data_weight(data), out };
     for (int64_t r = 0; r < data->rows; r++) {
-        c.total += data->weight ? data->weight[r] : 1;
         for (int64_t i = 0; i < p->variables; i++) {
             p->codes[i * p->room + r] = data->codes[r * p->variables + i];
         }
