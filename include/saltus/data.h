@@ -84,7 +84,8 @@ SAL_API void sal_data_destroy(sal_data *data);
 typedef enum sal_data_kind {
     SAL_DATA_PICTURES = 0, /* grey pictures, made black and white or of few grey levels: an array of
                               three dimensions, or four with one channel (rows, 1, height, width) or
-                              (rows, height, width, 1); or rows with a square number of columns */
+                              (rows, height, width, 1); or rows with a square number of columns.
+                              Without options of pictures, a file of sequences is an alignment */
     SAL_DATA_CODES,    /* whole numbers 0 to 255, used unchanged: the first dimension of the array
                           counts rows; with three dimensions, rows are pictures */
     SAL_DATA_DRAWS,    /* whole numbers 0 to 255, used unchanged: only the last dimension counts

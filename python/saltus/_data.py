@@ -151,7 +151,8 @@ class Data:
         **options
             kind : {'pictures', 'codes', 'draws', 'alignment'}
                 What the file's numbers mean: grey pictures, made black and white (usual); whole numbers
-                as they are; draws (chains, draws, variables); aligned sequences.
+                as they are; draws (chains, draws, variables); aligned sequences (usual in a file of
+                sequences).
             grey : {'find', 'bytes', 'signed', 'unit', 'labels'}
                 The range of greys: that of the file; 0 to 255; -1 to 1; 0 to 1; labels 1 to `levels`.
             white : float

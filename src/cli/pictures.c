@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/sheet.h"
@@ -241,15 +242,12 @@ static bool is_of_alignment(const char *specification)
            strcmp(info.file, CLI_ALIGNMENT) == 0;
 }
 
-/* Whether a specification leaves the states of its categorical variables to an alphabet: an RBM of
- * letters. */
-static bool is_of_letters(const char *specification)
+bool cli_has_sequences(const char *path)
 {
-    char kind[16], states[16];
-    sal_builtin_info info;
-    return cli_find_builtin(specification, &info) && strcmp(info.name, "rbm") == 0 &&
-           find_key(specification, "kind", kind, sizeof kind) && strcmp(kind, "categorical") == 0 &&
-           !find_key(specification, "states", states, sizeof states);
+    struct stat found;
+    sal_format_info info;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && /* a pipe can be read only once */
+           sal_format_find(path, &info, NULL) == SAL_OK && strcmp(info.content, CLI_ALIGNMENT) == 0;
 }
 
 /* Set options of the data that were not given from the specification of a model of an alignment.
@@ -283,7 +281,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
 {
     const bool numbers = d->shape || d->read.levels > 0 || d->read.white > 0 || d->columns_from;
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
-    if (arch && !d->kind && !numbers && is_of_letters(arch)) {
+    if (!d->kind && !numbers && d->path && cli_has_sequences(d->path)) {
         d->kind = "alignment";
     }
     code = code ? code : set_data_option(d, "kind", d->kind);

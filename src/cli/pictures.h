@@ -35,8 +35,8 @@ typedef struct cli_data {
       "in any format of arrays (of several in it, FILE:NAME) or alignments (pictures: of two "    \
       "levels, white above the middle); or 'digits' [the alignment that the model is made of]" }, \
         { "kind", CLI_TEXT, &(d).kind, "NAME",                                                    \
-          "what the file holds: pictures, codes, draws or alignment [alignment for an RBM with "  \
-          "kind=categorical and no states; else pictures]" },                                     \
+          "what the file holds: pictures, codes, draws or alignment [alignment for a file of "    \
+          "sequences; else pictures]" },                                                          \
         { "shape", CLI_TEXT, &(d).shape, "HxW",                                                   \
           "height and width of a picture in a row; rows of libsvm files may be shorter [a "       \
           "square]" },                                                                            \
@@ -67,12 +67,16 @@ typedef struct cli_data {
 /* What formats of alignments hold (sal_format_info.content). */
 #define CLI_ALIGNMENT "an alignment"
 
+/* Whether a regular file holds aligned sequences. */
+bool cli_has_sequences(const char *path);
+
 /* The name of the alphabet of these letters in options ("rna"); if it has none, the letters. */
 const char *cli_alphabet_name(const char *letters);
 
 /* Check the options of the data. `arch` (may be NULL) is the specification of the model: if the
  * model is made of an alignment, the alignment is the data where none are given, and its alphabet
- * is used. `command` is for messages. Returns the exit code. */
+ * is used. A file of sequences is an alignment unless a kind was asked for. `command` is for
+ * messages. Returns the exit code. */
 int cli_data_check(const char *command, const char *arch, cli_data *d);
 
 /* Read alignments in the alphabet of the model, unless another one was asked for. */

@@ -6,6 +6,7 @@
 
 #include "cli/json.h"
 #include "cli/cli.h"
+#include "cli/pictures.h"
 
 typedef struct options {
     const char *state, *against, *params, *dtype, *sums, *out_value, *out_gradient,
@@ -111,21 +112,13 @@ static int read_sequences(const char *path, const sal_space *space, values *v)
     return v->codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
 }
 
-/* Whether a file holds aligned sequences. */
-static bool has_sequences(const char *path)
-{
-    sal_format_info info;
-    return sal_format_find(path, &info, NULL) == SAL_OK &&
-           strcmp(info.content, "an alignment") == 0;
-}
-
 /* Read the states of a file: sequences, codes or rows of the embedding; rows that are all states
  * get codes. Returns the exit code. */
 static int read_states(const options *o, const char *path, const sal_space *space, values *v)
 {
     sal_array array = { 0 };
     sal_error err = { 0 };
-    if (has_sequences(path)) {
+    if (cli_has_sequences(path)) {
         return o->codes ? cli_usage("--codes: %s holds sequences, which are read as letters", path)
                         : read_sequences(path, space, v);
     }

@@ -369,11 +369,21 @@ static sal_status take_alignment(const char *path, sali_content *content, const 
                         : SAL_OK;
 }
 
+static bool has_options_of_pictures(const sal_data_options *o)
+{
+    return o->grey || o->white > 0 || o->keep_intensity || o->levels || o->height;
+}
+
+static bool has_options_of_alignments(const sal_data_options *o)
+{
+    return o->identity > 0 || (o->alphabet && strcmp(o->alphabet, "auto") != 0) || o->unknown ||
+           o->duplicates;
+}
+
 /* SAL_ERR_ARGUMENT unless the options are in range and go together. */
 static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
-    const bool letters = o->alphabet && strcmp(o->alphabet, "auto") != 0;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
         o->grey > SAL_GREY_LABELS || (int)o->columns_from < 0 ||
         o->columns_from > SAL_COLUMNS_FROM_1 || (int)o->unknown < 0 ||
@@ -412,8 +422,7 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          "data: %lld grey levels and keep_intensity; intensities are those of 2",
                          (long long)o->levels);
     }
-    if ((!pictures && (o->grey || o->white > 0 || o->keep_intensity || o->levels || o->height)) ||
-        (!alignment && (o->identity > 0 || letters || o->unknown || o->duplicates))) {
+    if ((!pictures && has_options_of_pictures(o)) || (!alignment && has_options_of_alignments(o))) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "data: grey, white, levels, keep_intensity and sides are for pictures, "
                          "identity, alphabet, unknown and duplicates are for alignments");
@@ -506,31 +515,28 @@ static sal_status arrange_array(const char *path, const sal_data_options *o, sal
                : SAL_OK;
 }
 
-sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
-                         sal_error *err)
+/* sal_data_read, of this kind. */
+static sal_status read_kind(const char *path, const sal_data_options *o, sal_data *data,
+                            sal_error *err)
 {
-    const sal_data_options o = options ? *options : (sal_data_options){ 0 };
-    bool alignment = o.kind == SAL_DATA_ALIGNMENT;
+    bool alignment = o->kind == SAL_DATA_ALIGNMENT;
     char letters[SAL_ALPHABET_ROOM];
     sali_content content = { 0 };
     sal_data read = { 0 };
-    if (!path || !data) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_data_read: the path or the data are NULL");
-    }
-    sal_status status = check_options(&o, err);
+    sal_status status = check_options(o, err);
     const sali_content_kind kind = alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY;
     sali_reading known;
-    if (status == SAL_OK && sali_alphabet_parse(o.alphabet, letters, err) != SAL_OK) {
+    if (status == SAL_OK && sali_alphabet_parse(o->alphabet, letters, err) != SAL_OK) {
         status = sali_fail_prefix(err, SAL_ERR_ARGUMENT, "data");
     }
-    status = status ? status : known_columns(&o, &known, err);
+    status = status ? status : known_columns(o, &known, err);
     known.alphabet = letters;
     status = status ? status : sali_content_read_as(path, NULL, kind, &known, &content, NULL, err);
-    status = status || alignment ? status : arrange_array(path, &o, &content, err);
+    status = status || alignment ? status : arrange_array(path, o, &content, err);
     if (status == SAL_OK) {
         read.columns_from = content.columns.from;
-        status = alignment ? take_alignment(path, &content, &o, &read, &content.remark, err)
-                           : take_array(path, &content.array, &o, &read, &content.remark, err);
+        status = alignment ? take_alignment(path, &content, o, &read, &content.remark, err)
+                           : take_array(path, &content.array, o, &read, &content.remark, err);
     }
     status = status ? status : sali_remark_prefix(&content.remark, path, err);
     if (status == SAL_OK) {
@@ -540,4 +546,28 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     }
     sali_content_free(&content);
     return SALI_GIVE_STRUCT(status, read, data, sal_data_destroy);
+}
+
+/* Whether a file holds aligned sequences. */
+static bool has_sequences(const char *path)
+{
+    const sali_format *format = NULL;
+    return sali_format_find(path, SALI_CONTENT_NONE, &format, NULL) == SAL_OK && format &&
+           format->content == SALI_CONTENT_ALIGNMENT;
+}
+
+sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
+                         sal_error *err)
+{
+    sal_data_options o = options ? *options : (sal_data_options){ 0 };
+    if (!path || !data) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_data_read: the path or the data are NULL");
+    }
+    const bool open = o.kind == SAL_DATA_PICTURES && !has_options_of_pictures(&o);
+    sal_status status = read_kind(path, &o, data, err);
+    if (status == SAL_ERR_ARGUMENT && open && has_sequences(path)) {
+        o.kind = SAL_DATA_ALIGNMENT;
+        status = read_kind(path, &o, data, err);
+    }
+    return status;
 }

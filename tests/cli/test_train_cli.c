@@ -480,8 +480,8 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
     ck_assert(printed("  Pearson "));
     read_text("parts/log.csv", log, sizeof log);
     ck_assert_ptr_nonnull(strstr(log, ",log_likelihood,pearson,density\n2,"));
-    succeeds(RNA "--iterations 4 --kind alignment --data rna.fa --json --resume");
-    succeeds(RNA "--iterations 4 --kind alignment --identity 0 --test-identity 0 --overwrite");
+    succeeds(RNA "--iterations 4 --data rna.fa --json --resume");
+    succeeds(RNA "--iterations 4 --identity 0 --test-identity 0 --overwrite");
     ck_assert(printed("29 sequences of 6 sites (rna), 29.0 effective; 3 held out\n"));
     succeeds(RNA "--iterations 4 --test-identity 0.1 --overwrite"); /* one cluster */
     ck_assert(printed("29 sequences of 6 sites (rna), 14.5 effective; 3 held out\n"));

@@ -207,6 +207,13 @@ START_TEST(alignments_have_codes_and_weights)
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
     ck_assert_ptr_null(data.weight);
     sal_data_destroy(&data);
+    /* Sequences are an alignment without a kind, too, with options of alignments or not. */
+    ck_ok(sal_data_read(path, NULL, &data, &err), &err);
+    ck_assert(data.rows == 4 && data.codes[4] == 1 && !data.weight);
+    sal_data_destroy(&data);
+    ck_ok(sal_data_read(path, &(sal_data_options){ .identity = 0.75 }, &data, &err), &err);
+    ck_assert(data.rows == 4 && data.weight && data.weight[3] == 0.5);
+    sal_data_destroy(&data);
     temp_dir_remove();
 }
 END_TEST
@@ -692,7 +699,8 @@ START_TEST(bad_files_and_options_are_refused)
         { "six.npy", { .kind = SAL_DATA_CODES }, SAL_ERR_DATA, "row 1, variable 2 is 300" },
         { "six.npy", { .kind = SAL_DATA_DRAWS }, SAL_ERR_DATA, "row 1, variable 2 is 300" },
         { "six.npy", { .kind = SAL_DATA_ALIGNMENT }, SAL_ERR_ARGUMENT, "as an alignment" },
-        { "a.aln", { 0 }, SAL_ERR_ARGUMENT, "as an array" },
+        { "a.aln", { .keep_intensity = true }, SAL_ERR_ARGUMENT, "as an array" },
+        { "a.aln", { .kind = SAL_DATA_CODES }, SAL_ERR_ARGUMENT, "as an array" },
         { "halves.npy", { .first = 1 }, SAL_ERR_ARGUMENT, "there are 1" },
         { "halves.npy", { .first = -1 }, SAL_ERR_ARGUMENT, "there are 1" },
         { "halves.npy", { .count = 2 }, SAL_ERR_ARGUMENT, "there are 1" },
