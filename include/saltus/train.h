@@ -390,13 +390,14 @@ SAL_API bool sal_train_suggest(const char *specification, sal_train_options *opt
 SAL_API sal_status sal_train_first(const char *specification, char **first, sal_error *err);
 
 /* Complete the specification of a ready-made model for training on data: add "visible=V" where the
- * model has that setting first and the specification does not give it; "states=K" to rbm with
- * kind=categorical or kind=ordinal if the specification does not give it, the letters of an
- * alignment or the largest code and one; and, if `suggested`, the setting of sal_train_suggest
- * unless "base" or "quadratic" is given.
+ * model has that setting first and the specification does not give it; "alphabet=LETTERS" to rbm
+ * with kind=categorical if the data are an alignment, and the specification gives no alphabet and
+ * as many states or none; else "states=K" to rbm with kind=categorical or kind=ordinal if the
+ * specification gives no states and no alphabet, the largest code and one; and, if `suggested`, the
+ * setting of sal_train_suggest unless "base" or "quadratic" is given.
  * Params:  data: NULL: only what is suggested is added. text: the result, to be freed by sal_free.
- * Returns: SAL_ERR_ARGUMENT (NULL); SAL_ERR_MEMORY. Mistakes in the specification are found when it
- *          is opened.
+ * Returns: SAL_ERR_ARGUMENT (NULL; alphabet=auto twice); SAL_ERR_MEMORY. Other mistakes in the
+ *          specification are found when it is opened.
  * Cost:    O(length).
  * Threads: any. */
 SAL_API sal_status sal_train_specification(const char *specification, const sal_data *data,

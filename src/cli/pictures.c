@@ -250,6 +250,15 @@ bool cli_has_sequences(const char *path)
            sal_format_find(path, &info, NULL) == SAL_OK && strcmp(info.content, CLI_ALIGNMENT) == 0;
 }
 
+/* Read an alignment in the alphabet of the model's specification, unless one is given for it. */
+static void take_alphabet(const char *arch, cli_data *d)
+{
+    if (d->kind && strcmp(d->kind, "alignment") == 0 && !d->alphabet &&
+        find_key(arch, "alphabet", d->letters, sizeof d->letters)) {
+        d->alphabet = d->letters;
+    }
+}
+
 /* Set options of the data that were not given from the specification of a model of an alignment.
  * Always CLI_OK. */
 static int take_from_arch(const char *arch, cli_data *d)
@@ -260,10 +269,7 @@ static int take_from_arch(const char *arch, cli_data *d)
         d->path = d->file;
         d->kind = "alignment";
     }
-    if (d->kind && strcmp(d->kind, "alignment") == 0 && !d->alphabet &&
-        find_key(arch, "alphabet", d->letters, sizeof d->letters)) {
-        d->alphabet = d->letters;
-    }
+    take_alphabet(arch, d);
     if (d->kind && strcmp(d->kind, "alignment") == 0) {
         if (!d->unknown && find_key(arch, "unknown", word, sizeof word)) {
             d->unknown = strcmp(word, "drop") == 0    ? "drop"
@@ -283,6 +289,9 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
     if (!d->kind && !numbers && d->path && cli_has_sequences(d->path)) {
         d->kind = "alignment";
+    }
+    if (arch) {
+        take_alphabet(arch, d);
     }
     code = code ? code : set_data_option(d, "kind", d->kind);
     code = code ? code : set_data_option(d, "alphabet", d->alphabet);

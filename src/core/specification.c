@@ -17,6 +17,15 @@ size_t sali_specification_name(const char *specification)
     return strcspn(specification, ":");
 }
 
+const char *sali_specification_find(const char *specification, const char *key, size_t length)
+{
+    const char *at = strchr(specification, ':');
+    while (at && (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')) {
+        at = strchr(at + 1, ',');
+    }
+    return at ? at + length + 2 : NULL;
+}
+
 int64_t sali_setting_words(const sal_setting *setting)
 {
     int64_t n = 0;

@@ -12,6 +12,10 @@
 /* Length of the name, up to the ':' or the end. */
 size_t sali_specification_name(const char *specification);
 
+/* The text after "key=" in a specification, up to its end; NULL: there is no such pair. `length` is
+ * that of the key. */
+const char *sali_specification_find(const char *specification, const char *key, size_t length);
+
 /* Read the pairs after the name: values[k] is the value of settings[k], or its default if the
  * specification does not give it. `settings` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming
  * the key and what it accepts. */

@@ -115,6 +115,17 @@ void sali_alphabet_codes(const char *letters, int8_t codes[256])
     }
 }
 
+bool sali_alphabet_same(const char *letters, const char *others)
+{
+    int8_t codes[256];
+    bool same = strlen(letters) == strlen(others);
+    sali_alphabet_codes(letters, codes);
+    for (int k = 0; same && others[k]; k++) {
+        same = codes[(unsigned char)others[k]] == k;
+    }
+    return same;
+}
+
 const char *sali_alphabet_of(int64_t n, const char *letters)
 {
     int64_t count[256] = { 0 }, all = 0;

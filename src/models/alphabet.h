@@ -31,6 +31,10 @@ const char *sali_alphabet_fits(int64_t states, const char *letters);
 /* Whether the alphabet has lower-case letters: case then tells its letters apart. */
 bool sali_alphabet_has_lower(const char *letters);
 
+/* Whether two alphabets have the same letters in the same order, T and U of nucleotides being
+ * alike. */
+bool sali_alphabet_same(const char *letters, const char *others);
+
 /* codes[c] is the code of the character c, -1 for those that the alphabet lacks. In the alphabets
  * of nucleotides, with the gap or without it, T and U are the same code. */
 void sali_alphabet_codes(const char *letters, int8_t codes[256]);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/error.h"
+#include "models/alphabet.h"
 #include "train/data.h"
 
 /* SAL_ERR_ARGUMENT unless all weights are finite and above 0. */
@@ -41,6 +42,20 @@ static sal_status check_intensity(const char *who, const sal_data *data, const s
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT if the data and the variables of the space have letters, and other ones. */
+static sal_status check_letters(const char *who, const sal_data *data, const sal_space *space,
+                                sal_error *err)
+{
+    const char *own = space->n_blocks > 0 ? space->blocks[0].letters : NULL;
+    if (!own || !data->alphabet[0] || sali_alphabet_same(own, data->alphabet)) {
+        return SAL_OK;
+    }
+    return sali_fail(err, SAL_ERR_ARGUMENT,
+                     "%s: the data have the letters %s; the model has the letters %s. Read the "
+                     "data in the alphabet of the model",
+                     who, data->alphabet, own);
+}
+
 sal_status sali_codes_fit(const char *who, const char *what, int64_t n, const uint8_t *codes,
                           const sal_space *space, sal_error *err)
 {
@@ -68,7 +83,8 @@ sal_status sali_data_check(const char *who, const sal_data *data, const sal_spac
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s: the data have %lld rows; expected 1 to %d",
                          who, (long long)data->rows, INT32_MAX);
     }
-    sal_status status = sali_codes_fit(who, "data row", data->rows, data->codes, space, err);
+    sal_status status = check_letters(who, data, space, err);
+    status = status ? status : sali_codes_fit(who, "data row", data->rows, data->codes, space, err);
     status = status ? status : check_weights(who, data, err);
     return status ? status : check_intensity(who, data, space, err);
 }

@@ -46,19 +46,9 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
-/* The text after "name=" in a specification; NULL: the specification does not set it. */
-static const char *setting_text(const char *specification, const char *name, size_t length)
-{
-    const char *at = strchr(specification, ':');
-    while (at && (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')) {
-        at = strchr(at + 1, ',');
-    }
-    return at ? at + length + 2 : NULL;
-}
-
 static bool has_setting(const char *specification, const char *name)
 {
-    return setting_text(specification, name, strlen(name)) != NULL;
+    return sali_specification_find(specification, name, strlen(name)) != NULL;
 }
 
 /* Ordinal variables have no base distribution, and no levels of noise. */
@@ -71,10 +61,10 @@ static bool is_ordinal(const char *specification)
  * of a base. */
 static bool takes_rbm(const char *specification)
 {
-    const char *kind = setting_text(specification, "kind", 4),
-               *states = setting_text(specification, "states", 6);
-    const char *units = setting_text(specification, "units", 5),
-               *base = setting_text(specification, "base", 4);
+    const char *kind = sali_specification_find(specification, "kind", 4),
+               *states = sali_specification_find(specification, "states", 6);
+    const char *units = sali_specification_find(specification, "units", 5),
+               *base = sali_specification_find(specification, "base", 4);
     return !(base && strtod(base, NULL) != 0) &&
            !(kind && strncmp(kind, "binary", 6) != 0 && *kind != '0') &&
            !(states && strtod(states, NULL) > 2) && !(units && strtod(units, NULL) == 0);
@@ -83,7 +73,7 @@ static bool takes_rbm(const char *specification)
 /* The suggested training for a specification; NULL: none is known. */
 static const sali_training *training_of(const sali_builtin *builtin, const char *specification)
 {
-    const char *levels = setting_text(specification, "levels", 6);
+    const char *levels = sali_specification_find(specification, "levels", 6);
     const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
     const sali_training *asked = none ? builtin->layered : levels ? builtin->levelled : NULL;
     asked = asked ? asked : builtin->training;
@@ -118,39 +108,97 @@ static bool wants_setting(const char *specification, const char *setting)
 {
     const size_t length = strcspn(setting, "=");
     const bool base = length == 4 && strncmp(setting, "base", length) == 0;
-    return !setting_text(specification, setting, length) &&
+    return !sali_specification_find(specification, setting, length) &&
            !(base && (has_setting(specification, "quadratic") || is_ordinal(specification)));
 }
 
-/* The number of states that the rows have codes of: the letters of their alphabet or, of other data
- * than alignments, the largest code and one, at least 2. */
+/* The number of states that the rows have codes of: the largest code and one, at least 2. */
 static int64_t states_of(const sal_data *data)
 {
     uint8_t most = 1;
-    if (data->alphabet[0]) {
-        return (int64_t)strlen(data->alphabet);
-    }
     for (int64_t k = 0; k < data->rows * data->variables; k++) {
         most = data->codes[k] > most ? data->codes[k] : most;
     }
     return most + 1;
 }
 
+/* Whether the specification of a model with the setting kind gives it this value. */
+static bool is_of_kind(const char *specification, const char *kind)
+{
+    const char *given = sali_specification_find(specification, "kind", 4);
+    return given && strncmp(given, kind, strlen(kind)) == 0;
+}
+
+/* Whether a specification names an alphabet or gives its letters. */
+static bool has_alphabet(const char *specification)
+{
+    const char *given = sali_specification_find(specification, "alphabet", 8);
+    return given && !(strncmp(given, "auto", 4) == 0 && strchr(",", given[4]));
+}
+
+/* Whether the letters of the model's variables are taken from data: they are labels, the
+ * specification gives no letters, and not another number of states than the data have letters. */
+static bool takes_letters(const sali_builtin *builtin, const char *specification,
+                          const sal_data *data)
+{
+    const char *states = sali_specification_find(specification, "states", 6);
+    return data && data->alphabet[0] && builtin && builtin->states_of_data &&
+           is_of_kind(specification, "categorical") && !has_alphabet(specification) &&
+           (!states || strtod(states, NULL) == (double)strlen(data->alphabet));
+}
+
 /* Whether the states of the model's variables are taken from data: it is of a kind with any number
  * of states, and the specification does not say how many. */
 static bool takes_states(const sali_builtin *builtin, const char *specification)
 {
-    const char *kind = setting_text(specification, "kind", 4);
-    return builtin && builtin->states_of_data && !has_setting(specification, "states") && kind &&
-           (strncmp(kind, "categorical", 11) == 0 || strncmp(kind, "ordinal", 7) == 0);
+    return builtin && builtin->states_of_data && !has_setting(specification, "states") &&
+           (is_of_kind(specification, "ordinal") ||
+            (is_of_kind(specification, "categorical") && !has_alphabet(specification)));
 }
 
-/* Append a setting to a specification in text [room], of which `used` characters are used. Returns
- * the number used then. */
-static size_t add_setting(char *text, size_t room, size_t used, const char *name, int64_t value)
+/* Append a setting to a specification in text [room]. */
+static void add_setting(char *text, size_t room, const char *name, const char *value)
 {
-    return used + (size_t)snprintf(text + used, room - used, "%c%s=%lld",
-                                   strchr(text, ':') ? ',' : ':', name, (long long)value);
+    const size_t used = strlen(text);
+    snprintf(text + used, room - used, "%c%s=%s", strchr(text, ':') ? ',' : ':', name, value);
+}
+
+static void add_number(char *text, size_t room, const char *name, int64_t value)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    add_setting(text, room, name, number);
+}
+
+/* Append the letters of data to a specification in text [room], in place of alphabet=auto.
+ * Returns: SAL_ERR_ARGUMENT if it has that twice; SAL_ERR_MEMORY. */
+static sal_status add_letters(char *text, size_t room, const char *letters, sal_error *err)
+{
+    char *automatic = NULL;
+    sal_status status = sali_specification_take(text, "alphabet", &automatic, err);
+    if (status == SAL_OK) {
+        add_setting(text, room, "alphabet", letters);
+    }
+    sali_free(automatic);
+    return status;
+}
+
+/* Append what `specification` leaves to the data to its copy in text [room]. */
+static sal_status add_of_data(const char *specification, const sali_builtin *builtin,
+                              const sal_data *data, char *text, size_t room, sal_error *err)
+{
+    const sal_setting *first = builtin ? builtin->settings : NULL;
+    if (first && first->name && strcmp(first->name, "visible") == 0 &&
+        !has_setting(specification, "visible")) {
+        add_number(text, room, "visible", data->variables);
+    }
+    if (takes_letters(builtin, specification, data)) {
+        return add_letters(text, room, data->alphabet, err);
+    }
+    if (takes_states(builtin, specification)) {
+        add_number(text, room, "states", states_of(data));
+    }
+    return SAL_OK;
 }
 
 sal_status sal_train_specification(const char *specification, const sal_data *data, bool suggested,
@@ -167,21 +215,18 @@ sal_status sal_train_specification(const char *specification, const sal_data *da
     const sali_training *training =
         builtin && suggested ? training_of(builtin, specification) : NULL;
     const char *more = training && training->settings ? training->settings : "";
-    const sal_setting *first = builtin ? builtin->settings : NULL;
-    const bool visible = data && first && first->name && strcmp(first->name, "visible") == 0 &&
-                         !has_setting(specification, "visible");
-    const size_t room = strlen(specification) + strlen(more) + 96;
+    const size_t room = strlen(specification) + strlen(more) + 96 + SAL_ALPHABET_ROOM;
     char *made = sali_alloc((int64_t)room, 1);
     if (!made) {
         return sali_fail_memory(err);
     }
-    size_t used = (size_t)snprintf(made, room, "%s", specification);
-    if (visible) {
-        used = add_setting(made, room, used, "visible", data->variables);
+    strcpy(made, specification);
+    sal_status status = data ? add_of_data(specification, builtin, data, made, room, err) : SAL_OK;
+    if (status != SAL_OK) {
+        sali_free(made);
+        return status;
     }
-    if (data && takes_states(builtin, specification)) {
-        used = add_setting(made, room, used, "states", states_of(data));
-    }
+    size_t used = strlen(made);
     for (size_t length; *more; more += length + (more[length] == ',')) {
         length = strcspn(more, ",");
         if (wants_setting(specification, more)) {
@@ -209,7 +254,8 @@ sal_status sal_train_first(const char *specification, char **first, sal_error *e
     if (status != SAL_OK) {
         return status;
     }
-    snprintf(text, sizeof text, "rbm:hidden=%.0f", strtod(setting_text(whole, "units", 5), NULL));
+    snprintf(text, sizeof text, "rbm:hidden=%.0f",
+             strtod(sali_specification_find(whole, "units", 5), NULL));
     sali_free(whole);
     char *made = sali_strdup(text);
     if (!made) {

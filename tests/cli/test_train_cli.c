@@ -509,6 +509,53 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
 }
 END_TEST
 
+/* Write temp_path("dna.fa"): 24 sequences of 5 bases. */
+static void write_dna(void)
+{
+    char text[1000];
+    size_t n = 0;
+    for (int r = 0; r < 24; r++) {
+        n += (size_t)sprintf(text + n, ">s%d\n%c%c%c%c%c\n", r, "ACGT"[r % 4], "ACGT"[r / 4 % 4],
+                             "ACGT"[r / 2 % 4], "ACGT"[(r + r / 4) % 4], "-T"[r / 12]);
+    }
+    temp_write("dna.fa", text, n);
+}
+
+/* The letters of an RBM are those of its data or of its specification, and stay with the model that
+ * is saved. */
+START_TEST(an_rbm_of_letters_keeps_the_letters)
+{
+    static char text[1 << 14];
+    static const char *const same[] = { "", ",states=5", ",states=5,visible=5", ",alphabet=auto",
+                                        ",alphabet=dna" };
+    write_dna();
+    for (int k = 0; k < 5; k++) {
+        char command[300];
+        snprintf(command, sizeof command,
+                 "train rbm:kind=categorical,hidden=2%s --data dna.fa --out dna --kind alignment "
+                 "--batch 10 --reservoir 50 --iterations 2 --fresh 0 --overwrite",
+                 same[k]);
+        succeeds(command);
+        read_text("dna/model.xml", text, sizeof text);
+        ck_assert_ptr_nonnull(strstr(text, "letters=\"-ACGT\""));
+    }
+    succeeds("sample dna --draws 20 --chains 2 --seed 1 --out new.fasta");
+    read_text("new.fasta", text, sizeof text);
+    ck_assert_ptr_nonnull(strpbrk(text, "T"));
+    ck_assert_ptr_null(strpbrk(text, "U"));
+    succeeds("train rbm:kind=categorical,hidden=2,alphabet=ACGT --data dna.fa --out four --batch 5 "
+             "--reservoir 50 --iterations 2 --fresh 0");
+    ck_assert(printed("sequences of 5 sites (ACGT)"));
+    succeeds("sample rbm:visible=5,hidden=2,kind=categorical,alphabet=-HP --draws 20 --out hp.aln");
+    read_text("hp.aln", text, sizeof text);
+    ck_assert_uint_eq(strspn(text, "-HP\n"), strlen(text));
+    fails(64, "the 5 letters of the alphabet dna; the model's variables have 21 states, -ACDEF",
+          "train rbm:kind=categorical,alphabet=protein --data dna.fa --alphabet dna --out no");
+    fails(64, "the 21 letters of the alphabet protein; the model's variables have 5 states, -ACGT",
+          "evaluate dna --data dna.fa --kind alignment --alphabet protein");
+}
+END_TEST
+
 /* An RBM of letters takes its sites and its alphabet from the alignment, whose sequences have
  * weights; its draws are sequences. An RBM of greys takes its levels from the pictures. */
 START_TEST(an_rbm_of_letters_needs_only_the_alignment)
@@ -741,6 +788,7 @@ int main(void)
     tcase_add_test(tcase, objectives_and_optimisers_by_name);
     tcase_add_test(tcase, a_model_of_an_alignment_needs_no_other_data);
     tcase_add_test(tcase, an_rbm_of_letters_needs_only_the_alignment);
+    tcase_add_test(tcase, an_rbm_of_letters_keeps_the_letters);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
     tcase_add_test(tcase, couplings_are_activated_and_removed);
     tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);

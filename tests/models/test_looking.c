@@ -201,16 +201,53 @@ START_TEST(specifications_are_completed_for_training)
         ck_assert_str_eq(text, cases[k][1]);
         sal_free(text);
     }
-    static const struct {
-        const char *letters, *states;
-    } alphabets[] = { { "-ACDEFGHIKLMNPQRSTVWY", "21" }, { "-ACGU", "5" }, { "ACGT", "4" } };
-    for (int k = 0; k < 3; k++) {
-        char *text = NULL;
-        strcpy(data.alphabet, alphabets[k].letters);
-        ck_ok(sal_train_specification("rbm:kind=categorical", &data, true, &text, &err), &err);
-        ck_assert_str_eq(strstr(text, "states=") + 7, alphabets[k].states);
+}
+END_TEST
+
+static sal_status complete(const char *specification, const sal_data *data, char **text)
+{
+    return sal_train_specification(specification, data, true, text, NULL);
+}
+
+/* .. unless the specification has letters, or another number of states. */
+START_TEST(letters_of_data_are_added_for_training)
+{
+    static const char *const cases[][3] = {
+        { "rbm:kind=categorical", "-ACDEFGHIKLMNPQRSTVWY",
+          "rbm:kind=categorical,visible=9,alphabet=-ACDEFGHIKLMNPQRSTVWY" },
+        { "rbm:kind=categorical", "ACGT", "rbm:kind=categorical,visible=9,alphabet=ACGT" },
+        { "rbm:kind=categorical,states=5,visible=9", "-ACGT",
+          "rbm:kind=categorical,states=5,visible=9,alphabet=-ACGT" },
+        { "rbm:kind=categorical,alphabet=auto,hidden=3", "-ACGT",
+          "rbm:kind=categorical,hidden=3,visible=9,alphabet=-ACGT" },
+        { "rbm:kind=categorical,states=21", "-ACGT", "rbm:kind=categorical,states=21,visible=9" },
+        { "rbm:kind=categorical,alphabet=rna", "-ACGT",
+          "rbm:kind=categorical,alphabet=rna,visible=9" },
+        { "rbm:kind=categorical,alphabet=auto", "",
+          "rbm:kind=categorical,alphabet=auto,visible=9,states=7" },
+        { "rbm:kind=ordinal", "-ACGTXY", "rbm:kind=ordinal,visible=9,states=7" },
+        { "rbm:hidden=3", "-ACGT", "rbm:hidden=3,visible=9" },
+        { "mlp:visible=9,kind=categorical,states=5", "-ACGT",
+          "mlp:visible=9,kind=categorical,states=5" },
+    };
+    uint8_t codes[] = { 0, 1, 0, 0, 6, 1, 0, 0, 0 };
+    sal_data data = { .rows = 1, .variables = 9, .codes = codes };
+    char *text = NULL;
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        strcpy(data.alphabet, cases[k][1]);
+        ck_ok(sal_train_specification(cases[k][0], &data, false, &text, &err), &err);
+        ck_assert_str_eq(text, cases[k][2]);
         sal_free(text);
+        text = NULL;
     }
+    ck_fails(sal_train_specification("rbm:kind=categorical,alphabet=auto,alphabet=auto",
+                                     &(sal_data){ .rows = 1, .variables = 9, .alphabet = "-AC" },
+                                     false, &text, &err),
+             SAL_ERR_ARGUMENT, &err, "alphabet= is given twice");
+    strcpy(data.alphabet, "-ACGT");
+    ck_alloc_sweep(complete("rbm:kind=categorical,alphabet=auto", &data, &text),
+                   (sal_free(text), text = NULL));
 }
 END_TEST
 
@@ -225,6 +262,7 @@ int main(void)
     tcase_add_test(tcase, training_options_are_those_of_the_models_record);
     tcase_add_test(tcase, nets_of_bits_are_trained_after_an_rbm);
     tcase_add_test(tcase, specifications_are_completed_for_training);
+    tcase_add_test(tcase, letters_of_data_are_added_for_training);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

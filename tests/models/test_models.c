@@ -392,8 +392,8 @@ START_TEST(what_the_space_says_of_variables_is_passed_on)
     static const sali_builtin record = { .name = "large", .formula = too_many };
     sal_model *model = NULL;
     sal_error err = { 0 };
-    ck_fails(sali_making_make(&record, NULL, NULL, SAL_F64, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "block 's': 67108864 variables; a space has 1 to");
+    ck_fails(sali_making_make(&record, "large", NULL, NULL, SAL_F64, &model, &err),
+             SAL_ERR_ARGUMENT, &err, "block 's': 67108864 variables; a space has 1 to");
 }
 END_TEST
 

@@ -3,6 +3,7 @@
  * exact answers, starting values, and settings that contradict each other. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <saltus/saltus.h>
 
@@ -185,6 +186,89 @@ START_TEST(settings_that_contradict_each_other_are_refused)
 }
 END_TEST
 
+START_TEST(letters_are_states_of_categorical_units)
+{
+    static const struct {
+        const char *settings, *letters; /* NULL: none */
+        int64_t states;
+    } cases[] = {
+        { "alphabet=dna", "-ACGT", 5 },
+        { "states=5,alphabet=dna", "-ACGT", 5 },
+        { "alphabet=-ACGT,states=5", "-ACGT", 5 },
+        { "states=4,alphabet=rna", "ACGU", 4 },
+        { "alphabet=protein", "-ACDEFGHIKLMNPQRSTVWY", 21 },
+        { "alphabet=aAbB", "aAbB", 4 },
+        { "alphabet=auto,states=5", NULL, 5 },
+        { "states=5", NULL, 5 },
+    };
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[200];
+        sal_model *model = NULL;
+        snprintf(text, sizeof text, "rbm:visible=3,hidden=2,kind=categorical,%s",
+                 cases[k].settings);
+        ck_ok(sal_model_open(text, SAL_F64, &model, &err), &err);
+        const sal_block *block = sal_space_block(sal_model_space(model), 0);
+        ck_assert_int_eq(block->states, cases[k].states);
+        ck_assert_pstr_eq(block->letters, cases[k].letters);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+START_TEST(letters_that_contradict_other_settings_are_refused)
+{
+    static const char *const cases[][2] = {
+        { "rbm:kind=spin,alphabet=dna",
+          "rbm: the letters of an alphabet are states of categorical units, and the units have "
+          "kind=spin; expected kind=categorical" },
+        { "rbm:alphabet=-ACGT", "kind=binary; expected kind=categorical" },
+        { "rbm:kind=categorical,states=2,alphabet=rna",
+          "rbm: states=2, and the alphabet -ACGU has 5 letters; leave states out, or give as many, "
+          "or one less to leave out the gap" },
+        { "rbm:kind=categorical,states=3,alphabet=ACGT",
+          "states=3, and the alphabet ACGT has 4 letters; leave states out, or give as many" },
+        { "rbm:kind=categorical,alphabet=dan", "rbm: alphabet=dan; did you mean 'dna'?" },
+        { "rbm:kind=categorical,alphabet=-AA", "the letter 'A' twice" },
+    };
+    sal_model *model = NULL;
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_fails(sal_model_open(cases[k][0], SAL_F64, &model, &err), SAL_ERR_ARGUMENT, &err,
+                 cases[k][1]);
+    }
+    ck_assert_ptr_null(model);
+}
+END_TEST
+
+/* T and U are alike; data of other letters, or of letters in another order, are refused. */
+START_TEST(letters_of_the_data_are_those_of_the_model)
+{
+    static const char text[] = "rbm:visible=4,hidden=2,alphabet=dna,kind=categorical";
+    uint8_t codes[] = { 0, 1, 2, 3, 4, 4, 0, 1 };
+    sal_data data = { .rows = 2, .variables = VISIBLE, .codes = codes };
+    sal_model *model = NULL;
+    sal_likelihood fit;
+    sal_error err;
+    ck_ok(sal_model_open(text, SAL_F64, &model, &err), &err);
+    static const char *const good[] = { "", "-ACGT", "-ACGU" };
+    static const char *const bad[] = { "-ACGX", "-TGCA", "ACGT", "-ACDEFGHIKLMNPQRSTVWY" };
+    for (int k = 0; k < 3; k++) {
+        strcpy(data.alphabet, good[k]);
+        ck_ok(sal_model_train_start(model, text, &data, 1, &err), &err);
+    }
+    for (int k = 0; k < 4; k++) {
+        char what[200];
+        strcpy(data.alphabet, bad[k]);
+        snprintf(what, sizeof what, "the data have the letters %s; the model has the letters -ACGT",
+                 bad[k]);
+        ck_fails(sal_model_train_start(model, text, &data, 1, &err), SAL_ERR_ARGUMENT, &err, what);
+        ck_fails(sal_log_likelihood(model, &data, 0, 0, &fit, &err), SAL_ERR_ARGUMENT, &err, what);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 static sal_status start_once(const char *text, const sal_data *data, sal_model **model)
 {
     sal_status status = sal_model_open(text, SAL_F64, model, NULL);
@@ -205,6 +289,10 @@ START_TEST(allocation_failures_are_reported)
         const char *text = specification(kind, BINARY, VISIBLE);
         ck_alloc_sweep(start_once(text, &data, &model), (sal_model_destroy(model), model = NULL));
     }
+    sal_model *model = NULL;
+    ck_alloc_sweep(
+        start_once("rbm:visible=4,hidden=3,kind=categorical,alphabet=-AC", &data, &model),
+        (sal_model_destroy(model), model = NULL));
 }
 END_TEST
 
@@ -216,6 +304,9 @@ int main(void)
     tcase_add_test(tcase, hidden_bits_and_spins_are_enumerated);
     tcase_add_test(tcase, training_starts_at_the_means_of_the_data);
     tcase_add_test(tcase, settings_that_contradict_each_other_are_refused);
+    tcase_add_test(tcase, letters_are_states_of_categorical_units);
+    tcase_add_test(tcase, letters_that_contradict_other_settings_are_refused);
+    tcase_add_test(tcase, letters_of_the_data_are_those_of_the_model);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -158,6 +158,22 @@ START_TEST(terms_do_not_depend_on_the_gauge_of_the_weights)
 }
 END_TEST
 
+START_TEST(letters_of_the_model_are_kept)
+{
+    sal_model *model = NULL;
+    sali_potts p = { 0 };
+    sal_error err;
+    ck_ok(sal_model_open("rbm:visible=4,hidden=3,kind=categorical,alphabet=-HP", SAL_F64, &model,
+                         &err),
+          &err);
+    ck_ok(sali_potts_of_rbm(model, &p, &err), &err);
+    ck_assert_str_eq(p.alphabet, "-HP");
+    ck_assert_int_eq(p.states, 3);
+    sali_potts_free(&p);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(other_models_and_huge_weights_are_refused)
 {
     static const char *const others[] = { "rbm:visible=4,hidden=3", "potts:side=3,states=3",
@@ -201,6 +217,7 @@ int main(void)
     tcase_add_test(tcase, terms_are_means_over_uniform_states);
     tcase_add_test(tcase, sites_of_equal_and_opposite_weights_are_exact);
     tcase_add_test(tcase, terms_do_not_depend_on_the_gauge_of_the_weights);
+    tcase_add_test(tcase, letters_of_the_model_are_kept);
     tcase_add_test(tcase, other_models_and_huge_weights_are_refused);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);

@@ -184,6 +184,24 @@ class Sparse(unittest.TestCase):
 
 
 class ReadyMade(unittest.TestCase):
+    def test_an_rbm_of_letters(self):
+        with tempfile.TemporaryDirectory() as place:
+            path, drawn = (os.path.join(place, name) for name in ("dna.fasta", "new.fasta"))
+            with open(path, "w", encoding="ascii") as file:
+                file.write("".join(f">s{k}\n{'ACGT'[k % 4]}{'TGCA'[k // 4 % 4]}{'-ACGT'[k % 5]}\n" for k in range(40)))
+            data = sal.Data.read(path, kind="alignment")
+            training = sal.train("rbm:kind=categorical,hidden=2", data, iterations=2, seed=1, threads=1)
+            self.assertEqual(training.model.blocks[0].letters, "-ACGT")
+            with warnings.catch_warnings():  # few draws: the chains may disagree
+                warnings.simplefilter("ignore", sal.SaltusWarning)
+                sal.sample(training.model, chains=1, draws=20, seed=1).save(drawn)
+            with open(drawn, encoding="ascii") as file:
+                self.assertLessEqual(set("".join(line for line in file if line[0] != ">")), set("-ACGT\n"))
+            named = sal.Model("rbm:visible=3,hidden=2,kind=categorical,alphabet=-HP")
+            self.assertEqual((named.blocks[0].letters, named.blocks[0].states), ("-HP", 3))
+            with self.assertRaisesRegex(sal.ArgumentError, "the data have the letters -ACGT; the model has the letters"):
+                sal.train("rbm:kind=categorical,alphabet=protein", data, iterations=2)
+
     def test_an_rbm_by_name(self):
         data = sal.Data.digits(60, side=8, seed=1)
         held = data.split(20)

@@ -92,15 +92,16 @@ static void suit_data(const char *arch, const sal_model *model, int64_t rows, sa
     }
 }
 
-/* Whether the number of variables of the architecture, or of their states, is taken from the
- * data. */
-static bool is_made_for_data(const char *arch)
+/* Whether the number of variables of the architecture, or of their states, or the letters of these
+ * are taken from the data. */
+static bool is_made_for_data(const char *arch, const cli_data *data)
 {
     const char *kind = cli_find_setting(arch, "kind");
     const bool many = kind && (strncmp(kind, "categorical", 11) == 0 || /* not of two states */
                                strncmp(kind, "ordinal", 7) == 0);
     return !cli_is_saved(arch) && takes_visible(arch) &&
-           (!strstr(arch, "visible=") || (many && !cli_find_setting(arch, "states")));
+           (!strstr(arch, "visible=") || (many && !cli_find_setting(arch, "states")) ||
+            (many && data->read.kind == SAL_DATA_ALIGNMENT));
 }
 
 /* Open the model. If the architecture is made for the data, these must have been read. */
@@ -135,7 +136,7 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
     if (!arch) {
         return cli_usage("train: expected an architecture");
     }
-    int code = is_made_for_data(arch) ? CLI_OK : open_arch(arch, s);
+    int code = is_made_for_data(arch, data) ? CLI_OK : open_arch(arch, s);
     code = code ? code : cli_data_read(data, s->model, &s->train, &s->test);
     code = code || s->model ? code : open_arch(arch, s);
     code = code ? code : cli_check_width(data->path, &s->train, s->model);

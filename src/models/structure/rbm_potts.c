@@ -253,6 +253,9 @@ static sal_status open_work(const sal_model *model, const rbm *r, work *w, sali_
     w->chi = SALI_TAKE(&w->memory, double complex, w->sites);
     p->h = SALI_NEW_ARRAY(double, w->N);
     p->J = SALI_NEW_ARRAY(double, w->N * w->N);
+    if (model->space->blocks[0].letters) {
+        strcpy(p->alphabet, model->space->blocks[0].letters); /* which have room */
+    }
     sal_status status = sali_memory_status(&w->memory, err);
     if (status == SAL_OK &&
         (!p->h || !p->J || sali_sum_reader_open(sali_model_tape(model), &r->sum, &w->sum))) {

@@ -30,8 +30,9 @@ typedef struct sali_builtin {
      * SAL_ERR_DATA and need not name the file. */
     sali_content_kind content;
     bool needs_file;
-    bool states_of_data; /* training takes the settings kind and states from the data, if the
-                            specification has kind=categorical or kind=ordinal without states */
+    bool states_of_data; /* training takes the setting states from the data, if the specification
+                            has kind=categorical or kind=ordinal without states or alphabet, and the
+                            setting alphabet, if it has kind=categorical without it */
     bool by_density; /* true: `density` (0 allowed) sets the random graph; false: `degree` does */
     uint32_t unused; /* bit k: settings[k] means nothing beside a file, and is refused */
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);

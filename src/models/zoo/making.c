@@ -260,11 +260,12 @@ static sal_status finish(sali_making *m, sal_expr f, sal_model **model)
     return status || !m->finish ? status : m->finish(m, *model);
 }
 
-sal_status sali_making_make(const sali_builtin *builtin, const double *values,
-                            const sali_content *content, sal_dtype dtype, sal_model **model,
-                            sal_error *err)
+sal_status sali_making_make(const sali_builtin *builtin, const char *specification,
+                            const double *values, const sali_content *content, sal_dtype dtype,
+                            sal_model **model, sal_error *err)
 {
     sali_making m = { .builtin = builtin,
+                      .specification = specification,
                       .values = values,
                       .content = content,
                       .dtype = dtype,
@@ -317,7 +318,8 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
     sal_status status = sali_builtin_parse(specification, &b, values, err);
     status = status ? status : check_content(b, content, err);
     if (status == SAL_OK) {
-        status = sali_making_make(b, values, content, dtype ? dtype : b->dtype, &made, err);
+        status = sali_making_make(b, specification, values, content, dtype ? dtype : b->dtype,
+                                  &made, err);
     }
     if (status == SAL_OK) {
         status = sal_model_set_name(made, specification, err);

@@ -27,6 +27,7 @@ typedef struct sali_start_value {
 
 typedef struct sali_making {
     const sali_builtin *builtin;
+    const char *specification;   /* of the model, without the key `file` */
     const double *values;        /* values[k] is the value of builtin->settings[k] */
     const sali_content *content; /* content of the file; NULL: no file */
     sal_dtype dtype;
@@ -91,9 +92,9 @@ static inline sali_stream sali_making_stream(const sali_making *m, uint32_t inde
 
 /* Make the model of a record. Returns: as sali_builtin_make. On failure *model may be set and is
  * then to be destroyed. */
-sal_status sali_making_make(const sali_builtin *builtin, const double *values,
-                            const sali_content *content, sal_dtype dtype, sal_model **model,
-                            sal_error *err);
+sal_status sali_making_make(const sali_builtin *builtin, const char *specification,
+                            const double *values, const sali_content *content, sal_dtype dtype,
+                            sal_model **model, sal_error *err);
 
 /* ---- settings that many models have */
 

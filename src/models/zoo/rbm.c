@@ -1,19 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* The restricted Boltzmann machine with its hidden units summed out. */
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/alphabet.h"
 #include "models/zoo/making.h"
 
-enum { VISIBLE, HIDDEN, SCALE, SEED, KIND, STATES, HIDDEN_KIND };
+enum { VISIBLE, HIDDEN, SCALE, SEED, KIND, STATES, HIDDEN_KIND, ALPHABET };
 
 /* Values of KIND; HIDDEN_KIND has the first two, and NORMAL. */
 enum { BINARY, SPIN, CATEGORICAL, ORDINAL };
 enum { NORMAL = 2 };
 
 static const char *const kinds[] = { "binary", "spin", "categorical", "ordinal", NULL };
+static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
 static const char *const hidden_kinds[] = { "binary", "spin", "gaussian", NULL };
+
+/* Write the letters of the states that the setting alphabet gives, "" for none. *states, if the
+ * specification does not give it, becomes their number. SAL_ERR_ARGUMENT if the letters do not suit
+ * the states or the kind. */
+static sal_status find_letters(const sali_making *m, char letters[SAL_ALPHABET_ROOM],
+                               int64_t *states)
+{
+    sal_status status = sali_builtin_alphabet(m->specification, letters, m->err);
+    if (status != SAL_OK || !letters[0]) {
+        return status;
+    }
+    const int kind = (int)m->values[KIND];
+    if (kind != CATEGORICAL) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
+                         "rbm: the letters of an alphabet are states of categorical units, and the "
+                         "units have kind=%s; expected kind=categorical",
+                         kinds[kind]);
+    }
+    const bool given = sali_specification_find(m->specification, "states", strlen("states"));
+    *states = given ? *states : (int64_t)strlen(letters);
+    const char *fits = sali_alphabet_fits(*states, letters);
+    if (!fits) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
+                         "rbm: states=%lld, and the alphabet %s has %zu letters; leave states out, "
+                         "or give as many%s",
+                         (long long)*states, letters, strlen(letters),
+                         letters[0] == '-' ? ", or one less to leave out the gap" : "");
+    }
+    memmove(letters, fits, strlen(fits) + 1);
+    return SAL_OK;
+}
 
 /* Create the visible units; the levels of ordinal ones go from 0 to 1. SAL_ERR_ARGUMENT if the
  * settings contradict each other. */
@@ -21,7 +55,12 @@ static sal_status make_state(sali_making *m, sal_expr *s)
 {
     static const sal_kind of[] = { SAL_BINARY, SAL_SPIN, SAL_CATEGORICAL, SAL_ORDINAL };
     const int kind = (int)m->values[KIND];
-    const int64_t states = (int64_t)m->values[STATES];
+    int64_t states = (int64_t)m->values[STATES];
+    char letters[SAL_ALPHABET_ROOM];
+    sal_status status = find_letters(m, letters, &states);
+    if (status != SAL_OK) {
+        return status;
+    }
     if (kind != CATEGORICAL && kind != ORDINAL && states > 2) {
         return sali_fail(m->err, SAL_ERR_ARGUMENT,
                          "rbm: kind=%s has two states, and states=%lld; expected kind=categorical "
@@ -39,7 +78,8 @@ static sal_status make_state(sali_making *m, sal_expr *s)
                                 .kind = of[kind],
                                 .count = (int64_t)m->values[VISIBLE],
                                 .states = kind == CATEGORICAL || levels ? states : 0,
-                                .levels = levels };
+                                .levels = levels,
+                                .letters = letters[0] ? letters : NULL };
     *s = sali_making_blocks(m, 1, &visible);
     return SAL_OK;
 }
@@ -163,7 +203,12 @@ const sali_builtin sali_builtin_rbm = {
                                "of a categorical or ordinal visible unit", NULL },
                   [HIDDEN_KIND] = { "hidden_kind", BINARY, 0, 2, true,
                                     "of hidden units: {0,1}, {-1,+1}, or real numbers",
-                                    hidden_kinds } },
+                                    hidden_kinds },
+                  [ALPHABET] = { "alphabet", 0, 0, 3, true,
+                                 "of the states of categorical visible units; auto: of the "
+                                 "alignment in training, else none. Or letters in order, the gap "
+                                 "first: -ABCD",
+                                 alphabets } },
     .formula = rbm,
     .states_of_data = true,
     .init = init_rbm,
