@@ -557,6 +557,8 @@ START_TEST(unknown_letters_are_refused_by_name)
         { ">\nACGU\n>b\nAC-U\n", "ACGU",
           "sequence 2 ('b') has the gap '-' at site 3, which the alphabet ACGU lacks (1 of 2" },
         { ">\nNCGU\n>b\nACGU\n", "", "sequence 1 has the letter 'N' at site 1, which" },
+        { ">a\033[31m\177\xc3\xa9\nNCGU\n", "-ACGU",
+          "sequence 1 ('a?[31m?\xc3\xa9') has the letter 'N' at site 1" },
     };
     const sali_alignment_rules all = { .unknown = SAL_UNKNOWN_ERROR };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -2,6 +2,7 @@
 /* Which sequences of an alignment are used, and remarks on them for the user. */
 #include "models/zoo/alignment_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -58,15 +59,26 @@ static unknown_letters find_unknown(const sali_alignment *a, bool *has)
     return found;
 }
 
+/* Write the first characters of the name of a sequence, which a file may give control characters:
+ * '?' in their place, as terminals obey them. */
+static void show_name(const char *name, char shown[101])
+{
+    snprintf(shown, 101, "%s", name);
+    for (char *c = shown; *c; c++) {
+        *c = (*c > 0 && *c < ' ') || *c == 127 ? '?' : *c;
+    }
+}
+
 /* SAL_ERR_DATA that names the first letter that the alphabet lacks, and its sequence. */
 static sal_status fail_unknown(const sali_alignment *a, const unknown_letters *unknown,
                                sal_error *err)
 {
     const int64_t row = unknown->first / a->length, site = unknown->first % a->length;
     const char letter = a->letters[unknown->first];
-    const char *name = a->names ? a->names[row] : "";
+    char name[101];
+    show_name(a->names ? a->names[row] : "", name);
     return sali_fail(err, SAL_ERR_DATA,
-                     "sequence %lld%s%.100s%s has %s%c%s at site %lld, which the alphabet %s lacks "
+                     "sequence %lld%s%s%s has %s%c%s at site %lld, which the alphabet %s lacks "
                      "(%lld of %lld sequences have such letters)",
                      (long long)(row + 1), name[0] ? " ('" : "", name, name[0] ? "')" : "",
                      letter == '-' ? "the gap '" : "the letter '", letter, "'",
