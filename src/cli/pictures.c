@@ -259,9 +259,8 @@ static void take_alphabet(const char *arch, cli_data *d)
     }
 }
 
-/* Set options of the data that were not given from the specification of a model of an alignment.
- * Always CLI_OK. */
-static int take_from_arch(const char *arch, cli_data *d)
+/* Set options of the data that were not given from the specification of a model of an alignment. */
+static void take_from_arch(const char *arch, cli_data *d)
 {
     char word[16];
     if (!d->path && (!d->kind || strcmp(d->kind, "alignment") == 0) &&
@@ -269,7 +268,6 @@ static int take_from_arch(const char *arch, cli_data *d)
         d->path = d->file;
         d->kind = "alignment";
     }
-    take_alphabet(arch, d);
     if (d->kind && strcmp(d->kind, "alignment") == 0) {
         if (!d->unknown && find_key(arch, "unknown", word, sizeof word)) {
             d->unknown = strcmp(word, "drop") == 0    ? "drop"
@@ -280,20 +278,21 @@ static int take_from_arch(const char *arch, cli_data *d)
             d->duplicates = strcmp(word, "drop") == 0 ? "drop" : "keep";
         }
     }
-    return CLI_OK;
 }
 
 int cli_data_check(const char *command, const char *arch, cli_data *d)
 {
     const bool numbers = d->shape || d->read.levels > 0 || d->read.white > 0 || d->columns_from;
-    int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
     if (!d->kind && !numbers && d->path && cli_has_sequences(d->path)) {
         d->kind = "alignment";
+    }
+    if (arch && is_of_alignment(arch)) {
+        take_from_arch(arch, d);
     }
     if (arch) {
         take_alphabet(arch, d);
     }
-    code = code ? code : set_data_option(d, "kind", d->kind);
+    int code = set_data_option(d, "kind", d->kind);
     code = code ? code : set_data_option(d, "alphabet", d->alphabet);
     code = code ? code : set_data_option(d, "unknown", d->unknown);
     code = code ? code : set_data_option(d, "duplicates", d->duplicates);
