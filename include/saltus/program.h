@@ -340,37 +340,26 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
 
 /* ---- figures that the program reports */
 
-/* Compute the connected pair frequencies of a sample of categorical variables, the covariances of
- * its one-hot encoding, for sal_stats_pair_correlation.
- * Math:    f_i(a) is the weighted share of rows with x_i = a, and f_ij(a, b) that of rows with
- *          x_i = a and x_j = b; C[i q + a, j q + b] = f_ij(a, b) - f_i(a) f_j(b) for q states.
- *          There is no pseudocount.
- * Params:  variables >= 2; states q, 1 to 256, of every variable; codes [rows x variables] below
- *          `states`; rows >= 1; weight [rows] positive and finite, or NULL for equal weights;
- *          C [N x N], N = variables q: only blocks of variables i > j are set.
- * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY. C is then unspecified.
- * Cost:    O(rows N^2) in one matrix product, in single precision. 5000 rows of 136 variables with
- *          5 states: about 0.03 s on one core.
- * Threads: any; the matrix product takes as many threads as OpenBLAS is set to. */
-SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, int64_t rows,
-                                             const uint8_t *codes, const double *weight, float *C,
-                                             sal_error *err);
-
-/* Compare the pair correlations of two samples of categorical variables: Pearson's correlation of
- * their connected pair frequencies. 1 means equal up to a factor.
- * Math:    cov(A, B) / sqrt(var A var B) over all variables (variables - 1) / 2 states^2 entries:
- *          all pairs i > j and all states a, b.
- * Params:  A and B [N x N] by sal_stats_pair_covariance, of the same variables and states;
- *          correlation not NULL.
- * Returns: SAL_OK; SAL_ERR_ARGUMENT (*correlation is then untouched). NaN when all entries of A or
- *          of B are equal, as for a sample of one row.
- * Cost:    O(N^2).
- * Threads: any.
+/* Compare the pair correlations of two samples: Pearson's correlation of their connected pair
+ * frequencies. 1 means equal up to a factor.
+ * Math:    f_i(x) is the weighted share of rows with s_i = x, f_ij(x, y) that of rows with s_i = x
+ *          and s_j = y, and c_ij(x, y) = f_ij(x, y) - f_i(x) f_j(y), without a pseudocount. The
+ *          result is cov(c^a, c^b) / sqrt(var c^a var c^b) over all pairs i > j and all their
+ *          states.
+ * Params:  space: 2 variables or more, with 256 states at most. a, b: samples of its states, of
+ *          which rows, variables, codes and weight count (weights positive and finite, or NULL for
+ *          equal ones); they may be the same. threads: 0: OpenMP's choice. correlation: not NULL;
+ *          NaN if all entries of a sample are equal, as of one row.
+ * Returns: SAL_ERR_ARGUMENT (names the row of a bad code or weight); SAL_ERR_MEMORY. *correlation
+ *          is then untouched.
+ * Cost:    O(rows V^2 + pairs of states), and 16 bytes for each pair of states.
+ * Threads: any; works on `threads` threads, whose number does not change the result.
  * Source:  Figliuzzi, Barrat-Charlaix & Weigt (2018), Molecular Biology and Evolution 35(4). The
  *          program adabmDCA stops training by the same number; its data have a pseudocount of
  *          1 / (sum of the weights). */
-SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
-                                              const float *B, double *correlation, sal_error *err);
+SAL_API sal_status sal_stats_pair_correlation(const sal_space *space, const sal_data *a,
+                                              const sal_data *b, int threads, double *correlation,
+                                              sal_error *err);
 
 /* Write draws as an array of shape (1, draws, variables), uint8, or int32 where a variable has more
  * than 256 states or no cap, as sal_run_save writes the draws of one chain. Draws of a clamped

@@ -2,6 +2,7 @@
 /* The correlation of the connected pair frequencies of data and samples, by which a training can
  * stop. */
 #include "core/error.h"
+#include "train/data.h"
 #include "train/trainer.h"
 
 sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
@@ -16,7 +17,7 @@ sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
                          "%s does not have",
                          sali_objective_words[t->options.objective]);
     }
-    if (space->unbounded || space->max_states > UINT8_MAX + 1 || space->n_variables < 2) {
+    if (!sali_pairs_exist(space)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: pearson compares pairs of variables with 256 states at most; %s "
                          "has others, or a single variable",
@@ -35,7 +36,8 @@ sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
     status =
         status ? status : sali_pairs_frequencies(&t->pairs.of, &t->memory, &t->pairs.samples, err);
     if (status == SAL_OK) {
-        sali_pairs_count_data(&t->pairs.of, t->data, t->options.threads, &t->pairs.data);
+        sali_pairs_count_rows(&t->pairs.of, rows, t->data->codes, t->data->weight,
+                              sali_data_weight(t->data), t->options.threads, &t->pairs.data);
     }
     return status;
 }

@@ -26,8 +26,8 @@
 
 #include <saltus/train.h>
 #include "models/tape_model.h"
+#include "stats/pairs.h"
 #include "train/constraints.h"
-#include "train/pairs.h"
 
 typedef struct sali_sparsity {
     sal_sparsity_options with; /* resolved; method SAL_SPARSITY_NONE: couplings are not sparse, and

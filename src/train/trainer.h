@@ -12,10 +12,10 @@
 #include "models/levels/levels.h"
 #include "samplers/sampler.h"
 #include "run/parts/step_size.h"
+#include "stats/pairs.h"
 #include "train/centring.h"
 #include "train/constraints.h"
 #include "train/objectives/objective.h"
-#include "train/pairs.h"
 #include "train/sparsity.h"
 
 /* A shard of the minibatch: chains that move, and a workspace for parameter gradients. */

@@ -17,13 +17,15 @@ static uint32_t draw(void)
     return seed >> 8;
 }
 
-/* Codes in which neighbours are often equal, with a share of noise. */
-static uint8_t *sample(int64_t rows, int64_t V, int64_t q, uint32_t noise)
+/* Codes in which neighbours are often equal, with a share of noise; variable v has states[v % n]
+ * states. */
+static uint8_t *sample(int64_t rows, int64_t V, int n, const int *states, uint32_t noise)
 {
     uint8_t *codes = malloc((size_t)(rows * V));
     for (int64_t i = 0; i < rows * V; i++) {
-        bool copy = i % V > 0 && draw() % 100 >= noise;
-        codes[i] = (uint8_t)(copy ? codes[i - 1] : draw() % (uint32_t)q);
+        const uint32_t q = (uint32_t)states[i % V % n];
+        bool copy = i % V > 0 && draw() % 100 >= noise && codes[i - 1] < q;
+        codes[i] = (uint8_t)(copy ? codes[i - 1] : draw() % q);
     }
     return codes;
 }
@@ -37,19 +39,30 @@ static double *weights(int64_t rows)
     return w;
 }
 
-/* Of two samples. */
-static sal_status correlate(int64_t V, int64_t q, int64_t na, const uint8_t *a, const double *wa,
-                            int64_t nb, const uint8_t *b, const double *wb, double *r,
-                            sal_error *err)
+/* A space of V variables, variable v with states[v % n] states. */
+static sal_space *labels(int64_t V, int n, const int *states)
 {
-    size_t size = (size_t)(V * q * V * q) * sizeof(float);
-    float *A = malloc(size), *B = malloc(size);
-    sal_status status = sal_stats_pair_covariance(V, q, na, a, wa, A, err);
-    status = status ? status : sal_stats_pair_covariance(V, q, nb, b, wb, B, err);
-    status = status ? status : sal_stats_pair_correlation(V, q, A, B, r, err);
-    free(A);
-    free(B);
-    return status;
+    sal_space *space = sal_space_create();
+    sal_error err = { 0 };
+    for (int64_t v = 0; v < V; v++) {
+        char name[24];
+        snprintf(name, sizeof name, "x%lld", (long long)v);
+        const sal_block block = {
+            .name = name, .kind = SAL_CATEGORICAL, .count = 1, .states = states[v % n]
+        };
+        ck_ok(sal_space_add(space, &block, &err), &err);
+    }
+    return space;
+}
+
+/* Of two samples. */
+static sal_status correlate(const sal_space *space, int64_t na, uint8_t *a, double *wa, int64_t nb,
+                            uint8_t *b, double *wb, double *r, sal_error *err)
+{
+    const int64_t V = sal_space_variables(space);
+    const sal_data A = { .rows = na, .variables = V, .codes = a, .weight = wa };
+    const sal_data B = { .rows = nb, .variables = V, .codes = b, .weight = wb };
+    return sal_stats_pair_correlation(space, &A, &B, 1, r, err);
 }
 
 static double share(int64_t rows, int64_t V, const uint8_t *codes, const double *w, int64_t i,
@@ -71,54 +84,60 @@ static double connected(int64_t rows, int64_t V, const uint8_t *codes, const dou
            share(rows, V, codes, w, i, a, -1, 0) * share(rows, V, codes, w, j, b, -1, 0);
 }
 
-static double naive(int64_t V, int q, int64_t na, const uint8_t *A, const double *wa, int64_t nb,
-                    const uint8_t *B, const double *wb)
+static double naive(int64_t V, const int states[2], int64_t na, const uint8_t *A, const double *wa,
+                    int64_t nb, const uint8_t *B, const double *wb)
 {
-    int64_t n = 0, room = V * (V - 1) / 2 * q * q;
-    double *x = malloc((size_t)room * sizeof *x), *y = malloc((size_t)room * sizeof *y);
+    enum { ROOM = 2000 };
+    static double x[ROOM], y[ROOM];
+    int n = 0;
     double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
     for (int64_t i = 0; i < V; i++) {
         for (int64_t j = i + 1; j < V; j++) {
-            for (int k = 0; k < q * q; k++, n++) {
+            const int q = states[j % 2];
+            for (int k = 0; k < states[i % 2] * q; k++, n++) {
+                ck_assert_int_lt(n, ROOM);
                 x[n] = connected(na, V, A, wa, i, k / q, j, k % q);
                 y[n] = connected(nb, V, B, wb, i, k / q, j, k % q);
-                mean_x += x[n] / (double)room;
-                mean_y += y[n] / (double)room;
+                mean_x += x[n];
+                mean_y += y[n];
             }
         }
     }
-    for (int64_t k = 0; k < room; k++) {
-        xx += (x[k] - mean_x) * (x[k] - mean_x);
-        yy += (y[k] - mean_y) * (y[k] - mean_y);
-        xy += (x[k] - mean_x) * (y[k] - mean_y);
+    for (int k = 0; k < n; k++) {
+        xx += (x[k] - mean_x / n) * (x[k] - mean_x / n);
+        yy += (y[k] - mean_y / n) * (y[k] - mean_y / n);
+        xy += (x[k] - mean_x / n) * (y[k] - mean_y / n);
     }
-    free(x);
-    free(y);
     return xy / sqrt(xx * yy);
 }
 
-/* More rows than a chunk; other sizes; with weights and without. */
+/* Other sizes; with weights and without; of variables with different numbers of states. */
 START_TEST(correlation_is_that_of_the_double_loop)
 {
     static const struct {
         int64_t V, na, nb;
-        int q;
-    } cases[] = { { 4, 40, 30, 3 }, { 2, 7, 1200, 21 }, { 5, 601, 513, 2 }, { 3, 50, 50, 5 } };
+        int q, other; /* states of even and odd variables */
+    } cases[] = {
+        { 4, 40, 30, 3, 3 }, { 2, 7, 1200, 21, 21 }, { 5, 601, 513, 2, 2 }, { 3, 50, 50, 2, 5 }
+    };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        int64_t V = cases[k].V, na = cases[k].na, nb = cases[k].nb;
-        uint8_t *a = sample(na, V, cases[k].q, 40), *b = sample(nb, V, cases[k].q, 70);
+        const int64_t V = cases[k].V, na = cases[k].na, nb = cases[k].nb;
+        const int states[2] = { cases[k].q, cases[k].other };
+        uint8_t *a = sample(na, V, 2, states, 40), *b = sample(nb, V, 2, states, 70);
         double *wa = weights(na), *wb = weights(nb);
+        sal_space *space = labels(V, 2, states);
         for (int w = 0; w < 4; w++) {
             double r = 0, *ua = w & 1 ? wa : NULL, *ub = w & 2 ? wb : NULL;
             sal_error err = { 0 };
-            ck_ok(correlate(V, cases[k].q, na, a, ua, nb, b, ub, &r, &err), &err);
-            ck_assert_double_eq_tol(r, naive(V, cases[k].q, na, a, ua, nb, b, ub), 2e-6);
+            ck_ok(correlate(space, na, a, ua, nb, b, ub, &r, &err), &err);
+            ck_assert_double_eq_tol(r, naive(V, states, na, a, ua, nb, b, ub), 1e-10);
             ck_assert(fabs(r) < 0.999);
         }
         double one = 0;
         sal_error err = { 0 };
-        ck_ok(correlate(V, cases[k].q, na, a, wa, na, a, wa, &one, &err), &err);
+        ck_ok(correlate(space, na, a, wa, na, a, wa, &one, &err), &err);
         ck_assert_double_eq_tol(one, 1, 1e-12);
+        sal_space_destroy(space);
         free(a);
         free(b);
         free(wa);
@@ -130,7 +149,9 @@ END_TEST
 /* Rows that are there twice are rows of twice the weight. */
 START_TEST(weights_count_rows)
 {
-    uint8_t *a = sample(20, 4, 3, 50), *b = sample(60, 4, 3, 50), twice[40 * 4];
+    const int states = 3;
+    uint8_t *a = sample(20, 4, 1, &states, 50), *b = sample(60, 4, 1, &states, 50), twice[40 * 4];
+    sal_space *space = labels(4, 1, &states);
     double w[20], r = 0, want = 1;
     sal_error err = { 0 };
     int64_t n = 0;
@@ -140,47 +161,85 @@ START_TEST(weights_count_rows)
             memcpy(twice + n++ * 4, a + i * 4, 4);
         }
     }
-    ck_ok(correlate(4, 3, 20, a, w, 60, b, NULL, &r, &err), &err);
-    ck_ok(correlate(4, 3, n, twice, NULL, 60, b, NULL, &want, &err), &err);
-    ck_assert_double_eq_tol(r, want, 1e-6);
+    ck_ok(correlate(space, 20, a, w, 60, b, NULL, &r, &err), &err);
+    ck_ok(correlate(space, n, twice, NULL, 60, b, NULL, &want, &err), &err);
+    ck_assert_double_eq_tol(r, want, 1e-12);
+    sal_space_destroy(space);
     free(a);
     free(b);
 }
 END_TEST
 
+START_TEST(threads_give_the_same_bits)
+{
+    static const int threads[] = { 0, 2, 7 }, states[3] = { 2, 7, 4 };
+    uint8_t *a = sample(300, 9, 3, states, 40), *b = sample(200, 9, 3, states, 60);
+    double *w = weights(300), one = 0, r = 0;
+    sal_space *space = labels(9, 3, states);
+    const sal_data A = { .rows = 300, .variables = 9, .codes = a, .weight = w };
+    const sal_data B = { .rows = 200, .variables = 9, .codes = b };
+    sal_error err = { 0 };
+    ck_ok(sal_stats_pair_correlation(space, &A, &B, 1, &one, &err), &err);
+    for (int k = 0; k < 3; k++) {
+        ck_ok(sal_stats_pair_correlation(space, &A, &B, threads[k], &r, &err), &err);
+        ck_assert_double_eq(r, one);
+    }
+    sal_space_destroy(space);
+    free(a);
+    free(b);
+    free(w);
+}
+END_TEST
+
 START_TEST(what_has_no_correlation_is_nan)
 {
-    const uint8_t a[6] = { 0, 1, 1, 0, 0, 1 }, same[6] = { 0 };
+    static const int states = 2;
+    uint8_t a[6] = { 0, 1, 1, 0, 0, 1 }, same[6] = { 0 };
+    sal_space *space = labels(2, 1, &states);
     double r = 0;
     sal_error err = { 0 };
-    ck_ok(correlate(2, 2, 3, a, NULL, 3, same, NULL, &r, &err), &err);
+    ck_ok(correlate(space, 3, a, NULL, 3, same, NULL, &r, &err), &err);
     ck_assert(isnan(r));
-    ck_ok(correlate(2, 2, 1, a, NULL, 3, a, NULL, &r, &err), &err);
+    ck_ok(correlate(space, 1, a, NULL, 3, a, NULL, &r, &err), &err);
     ck_assert(isnan(r));
+    sal_space_destroy(space);
 }
 END_TEST
 
 START_TEST(bad_arguments_are_refused)
 {
-    const uint8_t a[6] = { 0, 1, 1, 0, 0, 2 };
-    double w[3] = { 1, 0, 1 }, r = 7;
+    static const int two = 2, three = 3, many = 257;
+    uint8_t a[6] = { 0, 1, 1, 0, 0, 2 };
+    double zero[3] = { 1, 0, 1 }, infinite[3] = { 1, 1, INFINITY }, r = 7;
+    sal_space *space = labels(2, 1, &three), *lone = labels(1, 1, &three),
+              *small = labels(2, 1, &two), *large = labels(2, 1, &many);
+    const sal_data wide = { .rows = 2, .variables = 3, .codes = a };
+    const sal_data good = { .rows = 3, .variables = 2, .codes = a };
     sal_error err = { 0 };
-    ck_fails(correlate(1, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(correlate(lone, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
              "at least 2 variables");
-    ck_fails(correlate(2, 3, 0, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "got 0 rows");
-    ck_fails(correlate(2, 3, 3, NULL, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "a "
-             "sample");
-    ck_fails(correlate(2, 3, 3, a, w, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "weights above 0");
-    ck_fails(correlate(2, 2, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(correlate(large, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "256 states at most");
+    ck_fails(correlate(space, 0, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "got 0 rows of 2");
+    ck_fails(correlate(space, 3, a, NULL, 3, NULL, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "expected samples");
+    ck_fails(sal_stats_pair_correlation(space, &good, &wide, 1, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "of 2 variables; got 2 rows of 3");
+    ck_fails(sal_stats_pair_correlation(space, &good, NULL, 1, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "two samples");
+    ck_fails(correlate(space, 3, a, zero, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "row 1 has the weight 0; expected finite weights above 0");
+    ck_fails(correlate(space, 3, a, NULL, 3, a, infinite, &r, &err), SAL_ERR_ARGUMENT, &err,
+             "row 2 has the weight inf");
+    ck_fails(correlate(small, 3, a, NULL, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
              "row 2, variable 1: code 2; expected 0 to 1");
-    float C[36];
-    ck_fails(sal_stats_pair_correlation(2, 3, C, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "two matrices");
     ck_assert_double_eq(r, 7);
-    ck_alloc_sweep(correlate(2, 3, 3, a, NULL, 3, a, NULL, &r, &err), (void)0);
+    ck_alloc_sweep(correlate(space, 3, a, NULL, 3, a, NULL, &r, &err), (void)0);
+    sal_space_destroy(space);
+    sal_space_destroy(lone);
+    sal_space_destroy(small);
+    sal_space_destroy(large);
 }
 END_TEST
 
@@ -190,6 +249,7 @@ int main(void)
     TCase *tcase = tcase_create("pair_correlation");
     tcase_add_test(tcase, correlation_is_that_of_the_double_loop);
     tcase_add_test(tcase, weights_count_rows);
+    tcase_add_test(tcase, threads_give_the_same_bits);
     tcase_add_test(tcase, what_has_no_correlation_is_nan);
     tcase_add_test(tcase, bad_arguments_are_refused);
     suite_add_tcase(suite, tcase);

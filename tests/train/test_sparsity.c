@@ -10,7 +10,7 @@
 #include "alloc_fail.h"
 #include "core/rng.h"
 #include "models/tape_model.h"
-#include "train/pairs.h"
+#include "stats/pairs.h"
 #include "train/sparsity.h"
 #include "train/trainer.h"
 
@@ -202,8 +202,7 @@ START_TEST(frequencies_are_those_of_the_rows)
         ck_ok(sali_pairs_frequencies(&pairs, &memory, &f[k], &err), &err);
     }
     ck_ok(sali_pairs_frequencies(&pairs, &memory, &again, &err), &err);
-    const sal_data data = { .rows = ROWS, .variables = V, .codes = codes, .weight = weight };
-    sali_pairs_count_data(&pairs, &data, 1, &f[0]);
+    sali_pairs_count_rows(&pairs, ROWS, codes, weight, total, 1, &f[0]);
     sali_pairs_count_states(&pairs, ROWS, wide, 1, &f[1]);
     int64_t e = 0;
     double c[2][PAIRS], sums[5] = { 0 };
@@ -245,7 +244,7 @@ START_TEST(frequencies_are_those_of_the_rows)
     ck_assert_double_eq_tol(sali_pairs_correlation(&pairs, &f[0], &f[1]),
                             sums[4] / sqrt(sums[2] * sums[3]), 1e-10);
     for (int threads = 2; threads < 8; threads += 5) {
-        sali_pairs_count_data(&pairs, &data, threads, &again);
+        sali_pairs_count_rows(&pairs, ROWS, codes, weight, total, threads, &again);
         ck_assert_mem_eq(again.pair, f[0].pair, PAIRS * sizeof(double));
         ck_assert_mem_eq(again.single, f[0].single, S * sizeof(double));
     }

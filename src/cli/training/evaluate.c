@@ -129,16 +129,10 @@ static sal_status measure_pearson(session *s, sal_error *err)
 {
     const sal_data *t = &s->train;
     s->pearson = NAN;
-    if (s->samples.rows == 0 || !t->alphabet[0] || t->variables < 2) {
-        return SAL_OK;
-    }
-    float *pairs = NULL;
-    sal_status status = cli_pairs(t, t->rows, t->codes, t->weight, &pairs, err);
-    status = status
-                 ? status
-                 : cli_compare_pairs(t, pairs, s->samples.rows, s->samples.codes, &s->pearson, err);
-    free(pairs);
-    return status;
+    return s->samples.rows == 0 || !t->alphabet[0] || t->variables < 2
+               ? SAL_OK
+               : sal_stats_pair_correlation(sal_model_space(s->model), t, &s->samples,
+                                            s->o->ais.threads, &s->pearson, err);
 }
 
 /* ---- output */

@@ -51,27 +51,6 @@ sal_status cli_judge(sal_model *model, sal_verdict_inputs *inputs, const char *s
     return status;
 }
 
-/* ---- pairs of an alignment */
-
-sal_status cli_pairs(const sal_data *alignment, int64_t rows, const uint8_t *codes,
-                     const double *weight, float **out, sal_error *err)
-{
-    const int64_t V = alignment->variables, q = (int64_t)strlen(alignment->alphabet);
-    *out = malloc((size_t)(V * q * V * q) * sizeof **out);
-    return *out ? sal_stats_pair_covariance(V, q, rows, codes, weight, *out, err) : SAL_ERR_MEMORY;
-}
-
-sal_status cli_compare_pairs(const sal_data *alignment, const float *pairs, int64_t rows,
-                             const uint8_t *codes, double *pearson, sal_error *err)
-{
-    const int64_t V = alignment->variables, q = (int64_t)strlen(alignment->alphabet);
-    float *own = NULL;
-    sal_status status = cli_pairs(alignment, rows, codes, NULL, &own, err);
-    status = status ? status : sal_stats_pair_correlation(V, q, pairs, own, pearson, err);
-    free(own);
-    return status;
-}
-
 /* ---- telling it */
 
 double cli_mmd_of(double squared)

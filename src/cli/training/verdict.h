@@ -18,13 +18,6 @@ sal_status cli_judge(sal_model *model, sal_verdict_inputs *inputs, const char *s
 json_t *cli_verdict_json(const sal_verdict *verdict);
 void cli_verdict_print(const sal_verdict *verdict);
 
-/* Connected pair frequencies of rows of an alignment, to be freed; `weight` may be NULL. And the
- * Pearson correlation between `pairs` and the frequencies of other rows. */
-sal_status cli_pairs(const sal_data *alignment, int64_t rows, const uint8_t *codes,
-                     const double *weight, float **out, sal_error *err);
-sal_status cli_compare_pairs(const sal_data *alignment, const float *pairs, int64_t rows,
-                             const uint8_t *codes, double *pearson, sal_error *err);
-
 /* The MMD from its unbiased square, and as text. The square is at most 0 where samples differ by no
  * more than chance: the MMD is then 0, and "below noise" as text. */
 #define CLI_MMD_TEXT 32

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "train/pairs.h"
+#include "stats/pairs.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/shard.h"
-#include "train/data.h"
 
 /* Sums of squares below this are rounding errors of constant variables: (1e-12)^4 at most. */
 #define NOTHING 1e-30
+
+bool sali_pairs_exist(const sal_space *space)
+{
+    return !space->unbounded && space->max_states <= UINT8_MAX + 1 && space->n_variables >= 2;
+}
 
 sal_status sali_pairs_create(sali_pairs *p, sali_memory *memory, const sal_space *space,
                              int64_t room, sal_error *err)
@@ -87,13 +91,14 @@ static void count_variable(void *context, int64_t i)
     divide(states * before, c->total, rows);
 }
 
-void sali_pairs_count_data(const sali_pairs *p, const sal_data *data, int threads,
+void sali_pairs_count_rows(const sali_pairs *p, int64_t rows, const uint8_t *codes,
+                           const double *weight, double total, int threads,
                            sali_pair_frequencies *out)
 {
-    counting c = { p, data->rows, data->weight, sali_data_weight(data), out };
-    for (int64_t r = 0; r < data->rows; r++) {
+    counting c = { p, rows, weight, total, out };
+    for (int64_t r = 0; r < rows; r++) {
         for (int64_t i = 0; i < p->variables; i++) {
-            p->codes[i * p->room + r] = data->codes[r * p->variables + i];
+            p->codes[i * p->room + r] = codes[r * p->variables + i];
         }
     }
     sali_shard_run(p->variables, threads, count_variable, &c);

@@ -6,7 +6,9 @@
 #ifndef SALI_PAIRS_H
 #define SALI_PAIRS_H
 
-#include <saltus/data.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/memory.h"
 #include "core/space.h"
 
@@ -25,16 +27,22 @@ typedef struct sali_pair_frequencies {
     double *pair;   /* [n] */
 } sali_pair_frequencies;
 
-/* Prepare for samples of at most `room` rows over `space`, whose variables have 256 states at most.
+/* Whether `space` has two variables or more, all of which have 256 states at most. */
+bool sali_pairs_exist(const sal_space *space);
+
+/* Prepare for samples of at most `room` rows over `space`, for which sali_pairs_exist holds.
  * Arrays are of `memory`, here and below. Returns: SAL_ERR_MEMORY. */
 sal_status sali_pairs_create(sali_pairs *pairs, sali_memory *memory, const sal_space *space,
                              int64_t room, sal_error *err);
 sal_status sali_pairs_frequencies(const sali_pairs *pairs, sali_memory *memory,
                                   sali_pair_frequencies *out, sal_error *err);
 
-/* Count the rows of a data set, by their weights, or n states with equal weights, codes [n x V].
- * Cost:    O(rows V^2 + pairs), on `threads` threads; results do not depend on their number. */
-void sali_pairs_count_data(const sali_pairs *pairs, const sal_data *data, int threads,
+/* Count rows of codes [rows x V] by their weights [rows], which add up to `total` (NULL: equal
+ * weights, and `total` is the number of rows), or n states with equal weights, codes [n x V].
+ * Cost:    O(rows V^2 + pairs), on `threads` threads (0: OpenMP's choice); results do not depend on
+ *          their number. */
+void sali_pairs_count_rows(const sali_pairs *pairs, int64_t rows, const uint8_t *codes,
+                           const double *weight, double total, int threads,
                            sali_pair_frequencies *out);
 void sali_pairs_count_states(const sali_pairs *pairs, int64_t n, const int32_t *codes, int threads,
                              sali_pair_frequencies *out);
