@@ -21,7 +21,7 @@ run() {
 
 # ---- Train
 
-run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 1000 \
+run saltus train rbm:hidden=64 --data digits --objective pcd --sampler ncg --steps 10 --iterations 1000 \
     --learning-rate 0.003 --report 250 --averaging 0.99 --out rbm --overwrite
 
 # Line by line: log p(data) - log p(samples) is the mean of f at digits less that at samples. Near 0
@@ -54,7 +54,7 @@ run saltus inpaint rbm --data digits --mask bottom --steps 300 --sampler ncg --o
 # A row of halves.png: a digit, what was shown of it, eight guesses, their mean. Half a 7 can also
 # be a 3, and sometimes it is. Now a model that has learned for a tenth of the time.
 
-run saltus train rbm:hidden=64 --data digits --sampler ncg --steps 10 --iterations 100 \
+run saltus train rbm:hidden=64 --data digits --objective pcd --sampler ncg --steps 10 --iterations 100 \
     --learning-rate 0.003 --report 100 --fresh 0 --out early --overwrite
 run saltus inpaint early --data digits --mask bottom --steps 300 --sampler ncg --out early.png
 

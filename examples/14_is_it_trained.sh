@@ -20,7 +20,7 @@ run_to_verdict() {
 
 # ---- Chains that do not mix
 
-run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iterations 2000 --out pcd \
+run_to_verdict saltus train rbm:hidden=64 --data digits --objective pcd --sampler gwg --iterations 2000 --out pcd \
     --overwrite
 
 # Columns: samples drawn from scratch by tempering; the training's own chains; as many training
@@ -36,7 +36,7 @@ run_to_verdict saltus train rbm:hidden=64 --data digits --sampler gwg --iteratio
 run_to_verdict saltus train rbm:hidden=64 --data digits --batch 200 --learning-rate 0.1 \
     --iterations 1500 --out ptt --overwrite
 
-# No --sampler: an rbm then takes what suits it, the objective ptt and the sampler block-gibbs. Now
+# No --objective: an rbm then takes what suits it, the objective ptt and the sampler block-gibbs. Now
 # log Z is known all the time, and with it the log-likelihood of held-out digits:
 
 echo "\$ cut -d , -f 1,15,17-19 ptt/log.csv"

@@ -38,7 +38,7 @@ echo "|---|---|---|---|---|"
 case $data in
 *.fasta)
     pcd="potts-alignment:file=$data --iterations $iterations --batch 1000 --buffer 1000 --optimiser sgd
-        --momentum 0 --learning-rate 0.02"
+        --momentum 0 --learning-rate 0.02 --pearson 0 --report 100"
     ptt="potts-alignment:file=$data --objective ptt --sampler gibbs --steps -1 --batch 1000
         --reservoir 20000 --optimiser sgd --momentum 0 --learning-rate 0.02 --rate-cooldown 0.5
         --iterations 6000"

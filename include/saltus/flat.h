@@ -172,9 +172,9 @@ typedef struct sal_flat_options sal_flat_options;
 SAL_API sal_status sal_flat_options_create(sal_options which, const char *text,
                                            sal_flat_options **out, sal_error *err);
 
-/* Create options of a training as suggested for a ready-made model (sal_train_suggest), changed by
- * text; without a suggestion these are the defaults. A batch that is only suggested is no more than
- * `rows`, the rows to train on, and a reservoir that is only suggested is whole batches.
+/* Create options of a training by text, and where it gives none by what is suggested for a
+ * ready-made model and `rows` rows to train on (sal_train_suggest). *out is NULL if nothing is
+ * suggested for such options.
  * Returns: as sal_flat_options_create.
  * Cost:    O(text options).
  * Threads: any. */

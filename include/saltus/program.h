@@ -110,11 +110,13 @@ SAL_API sal_status sal_option_get(const sal_option_table *table, const void *opt
  * Threads: any. */
 SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_error *err);
 
-/* Put in place of zeros what suits the objective and the model, as sal_train does: with
- * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch.
- * Other objectives have only the defaults that sal_option_resolve fills in.
+/* Put in place of zeros what suits the objective, the model and the data, as sal_train does: with
+ * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch,
+ * or as many as there are; with samples of an alignment `pearson` -1. For the rest see
+ * sal_option_resolve.
  * Threads: any. */
-SAL_API void sal_train_complete(const sal_model *model, sal_train_options *options);
+SAL_API void sal_train_complete(const sal_model *model, const sal_data *data,
+                                sal_train_options *options);
 
 /* ---- "did you mean" */
 

@@ -29,7 +29,7 @@ typedef struct sal_train_report {
     double step_size;        /* the current one; 0: the sampler has none */
     double gradient_norm;    /* of the last update, before clipping */
     double pearson; /* at the last report or step of sparsity, sal_stats_pair_correlation of data
-                       and `samples`; NaN without sal_train_options.pearson */
+                       and `samples`; NaN where it is not computed */
     double density; /* share of the couplings that are active; NaN without sparsity */
     bool reached;   /* training ends with this report, as it has the correlation `pearson`, and the
                        density that decimation was to reach */
@@ -272,10 +272,10 @@ typedef struct sal_train_options {
 
     /* Training stops at a report in which the connected pair frequencies of data and samples have
      * this correlation (sal_stats_pair_correlation), below 1. -1: reports tell it, and training
-     * goes on; 0: it is not computed, but 0.95 with sparsity, which looks for it at its steps too.
-     * Needs an objective with samples, rows without greys, and
-     * variables with 256 states at most. The samples are those of the
-     * training, and flatter the model where they do not mix */
+     * goes on; 0: as -1 with an alignment, if the objective has samples, else it is not computed;
+     * but 0.95 with sparsity, which looks for it at its steps too. Needs an objective with samples,
+     * rows without greys, and variables with 256 states at most; takes 16 bytes for each pair of
+     * states. The samples are those of the training, and flatter the model where they do not mix */
     double pearson;
 
     int64_t report_every;              /* iterations between two reports; 0: 100 */
@@ -371,14 +371,30 @@ SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory,
 SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *model,
                                   const char *directory, sal_error *err);
 
-/* Suggest training options for a ready-made model, and the setting to add to its specification
- * ("base=1"; NULL: none; `settings` may be NULL).
+/* Set the options of a training that are not given to what suits a ready-made model, and say which
+ * settings to add to its specification. The suggestions go with what is given:
+ * - Another objective than the suggested one: nothing is suggested. The same holds if no objective
+ *   is given, but `buffer` or magnitude_penalty, unless the suggested objective is SAL_PCD.
+ * - Another sampler than the suggested one: no number of steps is suggested. Another optimiser: no
+ *   learning rate, momentum or beta2.
+ * - A suggested batch is no larger than a given number of persistent chains or, except with
+ *   SAL_PCD, the number of rows. A reservoir is suggested for the suggested batch only.
+ *
  * Params:  specification: as sal_model_open takes it; its name matters, and what it says of
  *          levels, units, base and kinds of variables.
- * Returns: true; false if there is no suggestion: *options is then untouched.
+ *          given: the names that `saltus train` has for the options that are given, separated by
+ *          commas: "objective,buffer". Other names count for nothing. NULL: all options that are
+ *          not 0.
+ *          rows: rows to train on; 0: not known yet.
+ *          options: what is given; receives the suggestions. Options that are neither given nor
+ *          suggested become 0. Fields that are no options of `saltus train`, such as callbacks,
+ *          stay.
+ *          settings: receives "base=1,units=64", or NULL for none; may be NULL.
+ * Returns: true; false if nothing is suggested: *options and *settings are then untouched.
+ * Cost:    O(1).
  * Threads: any. */
-SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,
-                               const char **settings);
+SAL_API bool sal_train_suggest(const char *specification, const char *given, int64_t rows,
+                               sal_train_options *options, const char **settings);
 
 /* The ready-made model that is to be trained first where the suggestions for `specification` are
  * followed, and whose ladder the training goes on from (sal_ptt_options.first): "rbm:hidden=64" of

@@ -34,9 +34,6 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _FILES = ("checkpoint.json", "checkpoint-a.safetensors", "checkpoint-b.safetensors", "model.xml", "model.safetensors",
           "ema.safetensors", "ladder/ladder.json", "denoising.json", "log.csv", "verdict.json", "samples.png",
           "persistent.png")
-# With one of these the options that are suggested for a ready-made model do not apply: they belong together.
-_UNSUGGESTED = ("objective", "sampler", "preconditioner", "buffer", "buffer_start", "buffer_order", "restart",
-                "magnitude_penalty")
 _FIRST = 10  # updates after which units that started equal must differ
 
 
@@ -109,6 +106,15 @@ def _is_saved(text: Path) -> bool:
 def _specification(text: str, data: Data, suggested: bool) -> str:
     """A specification with what training adds to it."""
     return text_at(make("sal_train_specification", text.encode(), data, suggested))
+
+
+def _suggested(text: str, data: Data, options: dict[str, Any]) -> Optional[str]:
+    """The specification of a ready-made model, if what is suggested for it goes with the options given; or None."""
+    pointer = make("sal_flat_options_suggested", text.encode(), data.rows, options_text(options))
+    if not pointer:
+        return None
+    Handle(pointer, "sal_flat_options_destroy").close()
+    return text
 
 
 def _earlier_seed(directory: Optional[Path], overwrite: bool, comm: Any) -> Optional[int]:
@@ -570,8 +576,8 @@ def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[
         A Model goes on from the parameters that it has, a formula from the values of its parameters (0
         where there are none), a saved model from those in its file. A ready-made model by name,
         "rbm:hidden=64", starts from small random weights and biases that suit the data, gets as many
-        visible variables as the data have, and trains with the options that suit it, unless you
-        choose an objective or a sampler.
+        visible variables as the data have, and trains with the options that suit it and what you give;
+        with none of them if you give another objective, or `buffer` to one that suits 'ptt'.
     data : Data or array
         Rows of codes, or intensities; see :class:`Data`.
     test : Data or array, optional
@@ -705,9 +711,8 @@ def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[
         given["sampler"] = samplers[0].name
     suggested, drawn = None, False
     if isinstance(model, (str, os.PathLike)) and not _is_saved(model):
-        suggests, drawn = preconditioner is None and all(given.get(name) is None for name in _UNSUGGESTED), True
-        suggested = os.fspath(model) if suggests else None
-        made = _new_model(os.fspath(model), rows, suggests, number, dtype)
+        suggested, drawn = _suggested(os.fspath(model), rows, given), True
+        made = _new_model(os.fspath(model), rows, suggested is not None, number, dtype)
     else:
         made = model if isinstance(model, Model) else Model(model, dtype=dtype)
         fitting(rows, made.variables, "data", lib.sal_model_levels(made))

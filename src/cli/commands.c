@@ -122,13 +122,13 @@ static const cli_page pages[] = {
       { { "A restricted Boltzmann machine on built-in digits, at equilibrium:",
           "saltus train rbm:hidden=128 --data digits --learning-rate 0.03 --time 2m --out rbm" },
         { "The same by persistent contrastive divergence:",
-          "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm" },
+          "saltus train rbm:hidden=128 --data digits --objective pcd --sampler ncg --steps 20 "
+          "--out rbm" },
         { "Resume a training:",
-          "saltus train rbm:hidden=128 --data digits --sampler ncg --steps 20 --out rbm "
-          "--resume" },
+          "saltus train rbm:hidden=128 --data digits --objective pcd --sampler ncg --steps 20 "
+          "--out rbm --resume" },
         { "A Potts model of a family of sequences, until the pairs agree:",
-          "saltus train potts-alignment:file=family.fasta --sampler gibbs --steps 500 "
-          "--pearson 0.95 --out potts" } } },
+          "saltus train potts-alignment:file=family.fasta --pearson 0.95 --out potts" } } },
     { &cli_evaluate,
       CLI_GROUP_TRAIN,
       "Estimates log Z by annealed importance sampling, from independent variables to the model "

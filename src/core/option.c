@@ -69,6 +69,29 @@ static void put_value(const sali_option *o, void *options, int64_t whole, double
     }
 }
 
+static const char *text_in(const sali_option *o, const void *options)
+{
+    return *(const char *const *)(const void *)((const char *)options + o->offset);
+}
+
+bool sali_option_is_zero(const sali_option *o, const void *options)
+{
+    return o->kind == SAL_OPTION_TEXT ? !text_in(o, options) : number_of(o, options) == 0;
+}
+
+void sali_option_copy(const sali_option *o, const void *from, void *to)
+{
+    const char *at = (const char *)from + o->offset;
+    int64_t whole = 0;
+    if (o->kind == SAL_OPTION_WHOLE || o->kind == SAL_OPTION_SEED) {
+        memcpy(&whole, at, sizeof whole); /* a double has not all of them */
+    } else {
+        whole = o->kind == SAL_OPTION_REAL ? 0 : (int64_t)number_of(o, from);
+    }
+    put_value(o, to, whole, number_of(o, from),
+              o->kind == SAL_OPTION_TEXT ? text_in(o, from) : NULL);
+}
+
 /* ---- ranges */
 
 static double highest_value(const sali_option *o)
@@ -171,7 +194,7 @@ static const char *text_of(const sali_option *o, const void *options, char room[
 {
     const double x = number_of(o, options);
     if (o->kind == SAL_OPTION_TEXT) {
-        const char *text = *(const char *const *)(const void *)((const char *)options + o->offset);
+        const char *text = text_in(o, options);
         return text ? text : "";
     }
     if (o->kind == SAL_OPTION_WORD) {
@@ -241,15 +264,34 @@ static bool set_option(const sali_option *o, void *options, const char *text)
     return ok;
 }
 
-/* Whether `name` is the option's name; '_' in `name` matches '-'. */
-static bool is_called(const sali_option *o, const char *name)
+/* The rest of `name` after the option's name, with '_' for '-'; NULL if it does not begin so. */
+static const char *after_name(const sali_option *o, const char *name)
 {
     const char *own = o->name;
     while (*own && (*own == *name || (*own == '-' && *name == '_'))) {
         own++;
         name++;
     }
-    return *own == *name;
+    return *own ? NULL : name;
+}
+
+static bool is_called(const sali_option *o, const char *name)
+{
+    const char *rest = after_name(o, name);
+    return rest && !*rest;
+}
+
+bool sali_option_is_among(const sali_option *o, const char *names)
+{
+    const char *at = names, *rest = after_name(o, at);
+    while (!(rest && (!*rest || *rest == ','))) {
+        at = strchr(at, ',');
+        if (!at) {
+            return false;
+        }
+        rest = after_name(o, ++at);
+    }
+    return true;
 }
 
 /* The options called `name`, which follow each other in the table, begin at *first. Returns how

@@ -56,6 +56,14 @@ const sal_option_table *sali_data_option_table(void);
  * texts 0. */
 double sali_field_number(sal_option_kind kind, const void *field);
 
+/* Whether `names`, separated by commas, has the name of an option; '_' counts as '-'. */
+bool sali_option_is_among(const sali_option *option, const char *names);
+
+/* Whether the field of an option is 0, false or NULL; and copy the field from one struct to
+ * another. */
+bool sali_option_is_zero(const sali_option *option, const void *options);
+void sali_option_copy(const sali_option *option, const void *from, void *to);
+
 /* An entry of a table. The last arguments are any of the fields below. */
 #define SALI_OPTION(NAME, KIND, VALUES, DOC, ...)                                          \
     {                                                                                      \

@@ -35,21 +35,31 @@ void sali_flat_release(sali_flat_owner *owner)
 
 /* ---- text */
 
-/* Set an option by its name. The option may point to the text, a copy of which `owner` keeps. */
-static sal_status set_option(const sal_option_table *table, const char *name, const char *text,
-                             void *options, sali_flat_owner *owner, sal_error *err)
+/* Where options that are read go. */
+typedef struct reader {
+    const sal_option_table *table;
+    void *options;          /* the struct that the table describes */
+    sali_flat_owner *owner; /* keeps copies of texts */
+    char *given; /* the names of the options that were set, each with a comma; NULL: not wanted */
+} reader;
+
+/* Set an option by its name. The option may point to a copy of the text. */
+static sal_status set_option(const reader *r, const char *name, const char *text, sal_error *err)
 {
-    char *kept = sali_flat_own(owner, sali_strdup(text)); /* the option may point to it */
+    char *kept = sali_flat_own(r->owner, sali_strdup(text)); /* the option may point to it */
     if (!kept) {
         return sali_fail_memory(err);
     }
-    sal_status status = sal_option_set(table, options, name, kept, err);
+    sal_status status = sal_option_set(r->table, r->options, name, kept, err);
+    if (status == SAL_OK && r->given) {
+        strcat(strcat(r->given, name), ",");
+    }
     if (status != SAL_ERR_NOT_FOUND) {
         return status;
     }
     sal_nearest nearest = sal_nearest_begin(name);
     sal_option_info info;
-    for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
+    for (int64_t k = 0; sal_option_list(r->table, k, &info); k++) {
         sal_nearest_offer(&nearest, info.name);
     }
     return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s", name,
@@ -83,8 +93,7 @@ static bool text_of(const json_t *value, char *room, size_t size, const char **t
 }
 
 /* Set options from a JSON object; null leaves an option as it is. */
-static sal_status read_json(const sal_option_table *table, const char *text, void *options,
-                            sali_flat_owner *owner, sal_error *err)
+static sal_status read_json(const reader *r, const char *text, sal_error *err)
 {
     json_error_t wrong;
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
@@ -102,7 +111,7 @@ static sal_status read_json(const sal_option_table *table, const char *text, voi
             continue;
         }
         status = text_of(item, room, sizeof room, &value)
-                     ? set_option(table, name, value, options, owner, err)
+                     ? set_option(r, name, value, err)
                      : sali_fail(err, SAL_ERR_ARGUMENT,
                                  "%.100s: expected a number, a text, true or false", name);
     }
@@ -111,8 +120,7 @@ static sal_status read_json(const sal_option_table *table, const char *text, voi
 }
 
 /* Set options from lines NAME=VALUE; empty lines are skipped. */
-static sal_status read_lines(const sal_option_table *table, const char *text, void *options,
-                             sali_flat_owner *owner, sal_error *err)
+static sal_status read_lines(const reader *r, const char *text, sal_error *err)
 {
     sal_status status = SAL_OK;
     while (status == SAL_OK && *text) {
@@ -124,7 +132,7 @@ static sal_status read_lines(const sal_option_table *table, const char *text, vo
         line[length] = '\0';
         if (name < length) {
             line[name] = '\0';
-            status = set_option(table, line, line + name + 1, options, owner, err);
+            status = set_option(r, line, line + name + 1, err);
         } else if (length > 0) {
             status = sali_fail(err, SAL_ERR_ARGUMENT,
                                "options: expected NAME=VALUE; found '%.100s'", line);
@@ -135,12 +143,17 @@ static sal_status read_lines(const sal_option_table *table, const char *text, vo
     return status;
 }
 
+static sal_status read_options(const reader *r, const char *text, sal_error *err)
+{
+    const char *start = text ? text + strspn(text, " \t\r\n") : "";
+    return *start == '{' ? read_json(r, start, err) : read_lines(r, start, err);
+}
+
 sal_status sali_flat_read(const sal_option_table *table, const char *text, void *options,
                           sali_flat_owner *owner, sal_error *err)
 {
-    const char *start = text ? text + strspn(text, " \t\r\n") : "";
-    return *start == '{' ? read_json(table, start, options, owner, err)
-                         : read_lines(table, start, options, owner, err);
+    const reader r = { .table = table, .options = options, .owner = owner };
+    return read_options(&r, text, err);
 }
 
 /* ---- the handle */
@@ -181,47 +194,24 @@ sal_status sal_flat_options_create(sal_options which, const char *text, sal_flat
     return finish_options(status, text, made, out, err);
 }
 
-/* Fit a batch and a reservoir that are only suggested to the number of rows
- * (sal_flat_options_suggested). Persistent chains are suggested only for models that take all rows
- * in each update. */
-static void suit_rows(const sal_train_options *suggested, int64_t rows, sal_train_options *t)
-{
-    sal_train_options known = *suggested;
-    if (t->objective == SAL_DENOISING ||
-        t->objective == SAL_PCD) { /* a batch of levels or chains */
-        return;
-    }
-    if (sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL) != SAL_OK) {
-        return;
-    }
-    const int64_t batch = t->batch ? t->batch : known.batch;
-    if (batch == known.batch && rows >= 1 && rows < batch) {
-        t->batch = rows;
-    }
-    if (t->ptt.reservoir == known.ptt.reservoir && t->batch > 0) {
-        t->ptt.reservoir = t->batch != known.batch ? 0 : t->ptt.reservoir / t->batch * t->batch;
-    }
-}
-
 sal_status sal_flat_options_suggested(const char *specification, int64_t rows, const char *text,
                                       sal_flat_options **out, sal_error *err)
 {
+    const size_t room = text ? strlen(text) + 2 : 1; /* every name is in the text */
     sal_flat_options *made = NULL;
-    sal_train_options suggested = { 0 };
-    sal_status status = begin_options(SAL_OPTIONS_TRAIN, &made, err);
-    const bool known =
-        status == SAL_OK && specification && sal_train_suggest(specification, &suggested, NULL);
-    if (known) {
-        made->of.train = suggested;
-    }
-    status = finish_options(status, text, made, &made, err);
+    char *given = sali_alloc((int64_t)room, 1);
+    sal_status status =
+        given ? begin_options(SAL_OPTIONS_TRAIN, &made, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
-        if (known) {
-            suit_rows(&suggested, rows, &made->of.train);
-        }
-        *out = made;
+        const reader r = { sal_option_table_of(made->which), &made->of, &made->owner, given };
+        status = read_options(&r, text, err);
     }
-    return status;
+    if (status == SAL_OK && !sal_train_suggest(specification, given, rows, &made->of.train, NULL)) {
+        sal_flat_options_destroy(made);
+        made = NULL;
+    }
+    sali_free(given);
+    return SALI_GIVE(status, made, out, sal_flat_options_destroy);
 }
 
 sal_status sal_flat_options_resumed(const sal_run_state *state, const char *text,

@@ -29,7 +29,7 @@ static const sali_option entries[] = {
                 SUITS(50)),
     SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt|denoising",
                 "what training maximises, and by which samples", TRAIN(objective),
-                .words = sali_objective_words, .usual = "ptt where that suits the model, else pcd"),
+                .words = sali_objective_words, .usual = "as suits the model, else pcd"),
     SALI_OPTION("learning-rate", REAL, "X", "learning rate; with ptt the largest one",
                 TRAIN(learning_rate), SALI_REAL_FROM(0), .range = SALI_ABOVE, SUITS(0.001), NOTED),
     SALI_OPTION(
@@ -37,14 +37,12 @@ static const sali_option entries[] = {
         "sampler steps in each iteration; -1: the number of variables; with denoising those at "
         "the last level, 3 K at the first",
         TRAIN(steps), COUNT, .range = SALI_OR_MINUS_ONE, SUITS(20), NOTED),
-    SALI_OPTION(
-        "sampler", TEXT, "NAME", "name, see 'saltus list samplers'", TRAIN(sampler), NOTED,
-        .usual =
-            "as suits the model; gwg if you give --objective, dlmcf:balance=barker with denoising"),
+    SALI_OPTION("sampler", TEXT, "NAME", "name, see 'saltus list samplers'", TRAIN(sampler), NOTED,
+                .usual = "as suits the model, else gwg; dlmcf:balance=barker with denoising"),
     SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", TRAIN(step_size),
                 SALI_REAL_FROM(0), .usual = "0: adapted to an acceptance of 0.574", NOTED),
     SALI_OPTION("buffer", WHOLE, "N", "number of persistent chains", TRAIN(buffer.chains), COUNT,
-                .usual = "1000 or the batch, whichever is more"),
+                .usual = "as suits the model, else 1000 or the batch, whichever is more"),
     SALI_OPTION("buffer-start", WORD, "mean|uniform|data",
                 "persistent chains start at the data's mean, at random states or at data rows",
                 TRAIN(buffer.start), .words = starts, .usual = "mean"),
@@ -246,13 +244,21 @@ static void fill_in(sal_train_options *o, int64_t variables)
     o->checkpoint.every = o->checkpoint.every ? o->checkpoint.every : o->report_every;
 }
 
-void sal_train_complete(const sal_model *model, sal_train_options *options)
+void sal_train_complete(const sal_model *model, const sal_data *data, sal_train_options *options)
 {
     const sali_objective *objective = sali_objective_of(options->objective);
+    const int64_t given = options->batch;
     if (objective->defaults) {
         objective->defaults(options, model);
     }
+    if (objective->fit_rows && given == 0) {
+        objective->fit_rows(options, model, data->rows);
+    }
     sali_sparsity_defaults(options);
+    if (options->pearson == 0 && objective->compares && data->alphabet[0] &&
+        sali_pairs_exist(model->space)) {
+        options->pearson = -1;
+    }
 }
 
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
@@ -260,11 +266,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
 {
     const sali_objective *objective = sali_objective_of(options->objective);
     sal_status status = check_objective(options, err);
-    const int64_t given = options->batch;
-    sal_train_complete(model, options);
-    if (objective->fit_rows && given == 0) {
-        objective->fit_rows(options, model, data->rows);
-    }
+    sal_train_complete(model, data, options);
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
     status = status ? status : sali_sparsity_check(options, err);

@@ -11,7 +11,7 @@ sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
     if (t->options.pearson == 0) {
         return SAL_OK;
     }
-    if (!t->sampler || t->levels) {
+    if (!t->objective->compares) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: pearson compares data with samples of the model, which objective "
                          "%s does not have",

@@ -41,7 +41,7 @@ fi
     --draws 150 --json >compare.json
 "$program" train rbm:hidden=4 --data digits --steps 2 --iterations 6 --batch 10 --buffer 20 \
     --report 2 --out rbm >/dev/null
-"$program" train rbm:hidden=4 --data digits --sampler ncg --steps 2 --iterations 2 --batch 10 \
+"$program" train rbm:hidden=4 --data digits --objective pcd --sampler ncg --steps 2 --iterations 2 --batch 10 \
     --buffer 20 --report 1 --out ncg >/dev/null
 # The last error over time is that of all draws.
 python3 - compare.json <<'PY' || fail "compare --json: error_trace does not end where it should"

@@ -207,7 +207,7 @@ END_TEST
 
 #define LADDER                                                                            \
     "train rbm:hidden=3 --data p-idx3-ubyte --objective ptt --batch 5 --steps 2 --fresh " \
-    "20 --report 10 --threads 1 --out parts "
+    "20 --report 10 --threads 1 --out parts --optimiser adam --rate-cooldown 0 "
 
 /* Levels that another sampler made serve the new one, also in a ladder that is opened again. */
 START_TEST(a_ladder_goes_on_with_another_sampler)
@@ -311,7 +311,7 @@ START_TEST(options_of_training_are_checked)
         { 64, "--restart 1.5: expected a number from 0 to 1", "--restart 1.5" },
         { 64, "l1 needs the names of couplings", "--l1 0.1" },
         { 64, "no parameter is called 'K'", "--fixed K" },
-        { 64, "which gwg does not take", "--data-covariance" },
+        { 64, "which block-gibbs does not take", "--data-covariance" },
         { 64, "--kind rows: expected pictures|codes|draws|alignment", "--kind rows" },
         { 64, "expected f32 or f64", "--dtype f16" },
         { 64, "--fresh must be 0 to", "--fresh -1" },
@@ -619,6 +619,34 @@ START_TEST(training_stops_at_a_pearson_correlation)
 }
 END_TEST
 
+/* What is suggested stays beside an option that goes with it. */
+START_TEST(suggestions_stay_beside_what_is_given)
+{
+    static const struct {
+        const char *given, *sampler;
+        int batch;
+    } cases[] = { { "--buffer 100", "gibbs", 100 },
+                  { "--objective pcd --batch 90", "gibbs", 90 },
+                  { "--sampler gwg --buffer 80 --steps 2", "gwg", 80 } };
+    static char text[1 << 14];
+    write_rna();
+    for (int k = 0; k < 3; k++) {
+        char line[64];
+        snprintf(text, sizeof text,
+                 "train potts-alignment:file=rna.fa --out parts --overwrite --fresh 0 "
+                 "--iterations 2 %s",
+                 cases[k].given);
+        succeeds(text);
+        read_text("parts/checkpoint.json", text, sizeof text);
+        ck_assert(strstr(text, "\"optimiser\": \"sgd\"") && strstr(text, ": 0.04"));
+        snprintf(line, sizeof line, "\"sampler\": \"%s\"", cases[k].sampler);
+        ck_assert_msg(strstr(text, line) != NULL, "%s: %s", line, text);
+        snprintf(line, sizeof line, "\"batch\": %d,", cases[k].batch);
+        ck_assert_msg(strstr(text, line) != NULL, "%s: %s", line, text);
+    }
+}
+END_TEST
+
 #define SPARSE "train potts-alignment:file=rna.fa --out parts --overwrite --fresh 0 --report 5 "
 
 /* The percentage of active couplings in the last line but one. */
@@ -790,6 +818,7 @@ int main(void)
     tcase_add_test(tcase, an_rbm_of_letters_needs_only_the_alignment);
     tcase_add_test(tcase, an_rbm_of_letters_keeps_the_letters);
     tcase_add_test(tcase, training_stops_at_a_pearson_correlation);
+    tcase_add_test(tcase, suggestions_stay_beside_what_is_given);
     tcase_add_test(tcase, couplings_are_activated_and_removed);
     tcase_add_loop_test(tcase, the_learning_rate_falls_as_scheduled, 0, 3);
     tcase_add_test(tcase, training_ends_with_a_verdict);

@@ -614,6 +614,37 @@ static void note_direction(const char *direction, void *data)
     json_decref(object);
 }
 
+/* Suggested options are those of sal_train_suggest for the names in the text. */
+START_TEST(options_are_suggested_beside_the_text)
+{
+    static const struct {
+        const char *model, *text;
+        bool suggested;
+    } cases[] = {
+        { "rbm", NULL, true },
+        { "rbm", "steps=3\nbatch=10\nsteps=4\n", true },
+        { "rbm", "{\"objective\": null, \"buffer_start\": null, \"steps\": 3}", true },
+        { "rbm", "objective=ptt", true },
+        { "rbm", "steps=3\nobjective=pcd", false },
+        { "rbm", "{\"steps\": 3, \"buffer_start\": \"data\"}", false },
+        { "potts-alignment:file=a.fa", "buffer=20\nobjective=pcd", true },
+        { "ising:side=3", "steps=3", false },
+    };
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_flat_options *options = (void *)&err;
+        ck_ok(sal_flat_options_suggested(cases[k].model, 40, cases[k].text, &options, &err), &err);
+        ck_assert_msg((options != NULL) == cases[k].suggested, "%s", cases[k].text);
+        sal_flat_options_destroy(options);
+    }
+    sal_flat_options *options = NULL;
+    ck_fails(sal_flat_options_suggested("rbm", 40, "stepps=3", &options, &err), SAL_ERR_NOT_FOUND,
+             &err, "stepps");
+    ck_alloc_sweep(sal_flat_options_suggested("rbm", 40, "steps=3", &options, &err),
+                   sal_flat_options_destroy(options));
+}
+END_TEST
+
 START_TEST(training_and_evaluation)
 {
     sal_error err = { 0 };
@@ -626,9 +657,6 @@ START_TEST(training_and_evaluation)
     ck_ok(sal_flat_data_digits(40, 8, 1, &data, &err), &err);
     ck_ok(sal_model_open("rbm:visible=64,hidden=4", 0, &model, &err), &err);
     ck_ok(sal_model_train_start(model, "rbm:visible=64,hidden=4", data, 1, &err), &err);
-    ck_ok(sal_flat_options_suggested("rbm", 40, NULL, &options, &err), &err);
-    sal_flat_options_destroy(options);
-    options = NULL;
     ck_ok(sal_flat_options_create(SAL_OPTIONS_TRAIN, "iterations=5\nbatch=10", &options, &err),
           &err);
     ck_ok(sal_flat_trainer_create(model, data, options, NULL, &trainer, &err), &err);
@@ -768,6 +796,7 @@ int main(void)
     tcase_add_test(t, samplers_of_functions);
     tcase_add_test(t, figures_of_the_table_are_in_the_json);
     tcase_add_test(t, data_sets);
+    tcase_add_test(t, options_are_suggested_beside_the_text);
     tcase_add_test(t, training_and_evaluation);
     tcase_add_test(t, runs_without_memory);
     tcase_add_test(t, evaluations_without_memory);

@@ -221,9 +221,27 @@ class ReadyMade(unittest.TestCase):
 
     def test_options_take_the_place_of_suggestions(self):
         data = sal.Data.digits(60, side=8, seed=1)
-        training = sal.train("rbm:hidden=4", data, sampler="gwg", iterations=10, seed=0)
+        training = sal.train("rbm:hidden=4", data, objective="pcd", iterations=10, seed=0)
         self.assertEqual(training.report["levels"], 0)
         self.assertIsNotNone(training.report["difference"])
+        training = sal.train("rbm:hidden=4", data, buffer=60, iterations=10, seed=0)
+        self.assertEqual((training.report["levels"], len(training.samples)), (0, 60))
+
+    def test_other_suggestions_stay(self):
+        data = sal.Data.digits(60, side=8, seed=1)
+        training = sal.train("rbm:hidden=4", data, sampler="gwg", steps=3, iterations=10, seed=0)
+        self.assertGreater(training.report["levels"], 0)
+        self.assertEqual(len(training.samples), 60)  # a batch is no more than the rows
+        with open("family.fasta", "w", encoding="ascii") as file:
+            file.writelines(f">{k}\n{'ACGU-'[k % 5]}{'ACGU-'[k // 5 % 5]}{'ACGU-'[k % 3]}\n" for k in range(40))
+        self.addCleanup(os.remove, "family.fasta")
+        family = sal.Data.read("family.fasta", kind="alignment")
+        usual = sal.train("potts-alignment:file=family.fasta", family, iterations=3, pearson=0, seed=1)
+        for given in ({"buffer": 200}, {"objective": "pcd"}):
+            training = sal.train("potts-alignment:file=family.fasta", family, iterations=3, pearson=0, seed=1, **given)
+            self.assertAlmostEqual(training.report["learning_rate"], 0.04)
+            self.assertEqual(len(training.samples), given.get("buffer", 10000))
+        np.testing.assert_array_equal(training.model.params.flat, usual.model.params.flat)
 
     def test_start_parameters_suit_the_data(self):
         data = sal.Data.digits(100, side=8, seed=1)

@@ -199,6 +199,36 @@ START_TEST(an_update_sees_all_rows)
 }
 END_TEST
 
+static int note(const sal_train_report *r, void *data)
+{
+    *(double *)data = r->pearson;
+    return 0;
+}
+
+/* Of an alignment the correlation is told unasked, by the objectives that have samples. */
+START_TEST(reports_of_alignments_tell_it)
+{
+    static const sal_objective objectives[] = { SAL_PCD, SAL_CD, SAL_PTT, SAL_PSEUDO_LIKELIHOOD };
+    double weight[ROWS];
+    sal_data data = chain_data(weight);
+    for (int k = 0; k < 8; k++) {
+        const bool alignment = k < 4;
+        double pearson = 7;
+        sal_error err;
+        sal_model *model = new_model("potts-dense:dim=4,states=3");
+        const sal_train_options o = { .objective = objectives[k % 4],
+                                      .batch = 50,
+                                      .iterations = 1,
+                                      .callbacks = { .report = note, .report_data = &pearson } };
+        strcpy(data.alphabet, alignment ? "-AB" : "");
+        ck_ok(sal_train(model, &data, &o, &err), &err);
+        ck_assert_msg(isnan(pearson) == (!alignment || k == 3), "%d: %g", k, pearson);
+        ck_assert(isnan(pearson) || fabs(pearson) <= 1);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_compared_is_refused)
 {
     double weight[ROWS];
@@ -259,6 +289,7 @@ int main(void)
     TCase *tcase = tcase_create("pearson");
     tcase_add_test(tcase, training_stops_at_a_correlation);
     tcase_add_test(tcase, an_update_sees_all_rows);
+    tcase_add_test(tcase, reports_of_alignments_tell_it);
     tcase_add_test(tcase, what_cannot_be_compared_is_refused);
     tcase_add_test(tcase, every_failed_allocation_is_reported);
     suite_add_tcase(suite, tcase);

@@ -58,37 +58,15 @@ static bool takes_visible(const char *arch)
            strcmp(info.settings[0].name, "visible") == 0;
 }
 
-/* Set the options that suit the architecture, unless the user chose an objective, a sampler, or an
- * option of other objectives. Returns whether the suggestion applies. */
-static bool suggest_options(const char *arch, int argc, char **argv, cli_train_options *o,
-                            const char **settings)
+/* Note the names of the library's options that are given. */
+static void note_given(int argc, char **argv, cli_train_options *o)
 {
-    static const char *const others[] = { "objective", "sampler",          "data-covariance",
-                                          "buffer",    "buffer-start",     "buffer-order",
-                                          "restart",   "magnitude-penalty" };
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        if (cli_given(argc, argv, others[k])) {
-            return false;
+    sal_option_info info;
+    for (int64_t k = 0; sal_option_list(sal_option_table_of(SAL_OPTIONS_TRAIN), k, &info); k++) {
+        const size_t used = strlen(o->given);
+        if (cli_given(argc, argv, info.name)) {
+            snprintf(o->given + used, sizeof o->given - used, "%s,", info.name);
         }
-    }
-    return arch && !cli_is_saved(arch) && sal_train_suggest(arch, &o->train, settings);
-}
-
-/* Limit a suggested batch to the number of rows, and make a suggested reservoir a multiple of the
- * batch. Persistent chains are suggested only for models that take all rows in each update, and
- * stay as many. */
-static void suit_data(const char *arch, const sal_model *model, int64_t rows, sal_train_options *t)
-{
-    const int64_t levels = t->objective == SAL_DENOISING ? sal_model_levels(model) : 0;
-    sal_train_options known = { 0 };
-    sal_train_suggest(arch, &known, NULL);
-    sal_train_complete(model, &known);
-    sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL);
-    if (t->objective != SAL_PCD && t->batch == known.batch && rows < t->batch) {
-        t->batch = levels > 0 && rows > levels ? rows / levels * levels : rows;
-    }
-    if (t->ptt.reservoir == known.ptt.reservoir) {
-        t->ptt.reservoir = t->batch != known.batch ? 0 : t->ptt.reservoir / t->batch * t->batch;
     }
 }
 
@@ -373,13 +351,13 @@ static int train_stage(const char *arch, cli_train_options *of, const char *out,
     o.out = out;
     o.fresh = 0;
     o.first = true;
-    o.train = (sal_train_options){ 0 };
-    sal_train_suggest(arch, &o.train, &s.settings);
-    o.train.seed = of->train.seed;
-    o.train.threads = of->train.threads;
-    o.train.report_every = of->train.report_every;
-    o.train.checkpoint = of->train.checkpoint;
+    o.train = (sal_train_options){ .seed = of->train.seed,
+                                   .threads = of->train.threads,
+                                   .report_every = of->train.report_every,
+                                   .checkpoint = of->train.checkpoint };
     o.train.checkpoint.directory = out;
+    snprintf(o.given, sizeof o.given, "seed,threads,report,checkpoint,resume");
+    sal_train_suggest(arch, o.given, 0, &o.train, &s.settings);
     const int code = cli_agree(train_arch(arch, &o, true, &s));
     *done = cli_first_says(code == CLI_OK && !cli_interrupted() && !s.late);
     if (of->seconds > 0) {
@@ -445,18 +423,14 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     bool done = true;
     int code = read_data_and_open(arch, &o->data, s);
     if (code == CLI_OK) {
-        sal_train_complete(s->model, &o->train);
+        if (suggested) { /* anew, as the number of rows is known now */
+            sal_train_suggest(arch, o->given, s->train.rows, &o->train, NULL);
+        }
+        sal_train_complete(s->model, &s->train, &o->train);
         code = cli_resolve(&library);
     }
     if (code == CLI_OK && o->from && o->train.objective != SAL_PTT) {
         code = cli_usage("train: --from goes with --objective ptt");
-    }
-    if (s->train.alphabet[0] && s->train.variables > 1 && o->train.pearson == 0 &&
-        o->train.objective != SAL_PSEUDO_LIKELIHOOD && o->train.objective != SAL_DENOISING) {
-        o->train.pearson = -1;
-    }
-    if (code == CLI_OK && suggested) {
-        suit_data(arch, s->model, s->train.rows, &o->train);
     }
     code = code ? code : make_directory(o->out);
     code = code ? code : claim_directory(o->out);
@@ -505,11 +479,9 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o.train };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &arch);
-    bool suggested = code == CLI_OK && suggest_options(arch, argc, argv, &o, &s.settings);
-    if (suggested) { /* options given override the suggestion */
-        o.data = (cli_data)CLI_DATA_START;
-        code = cli_parse(command, argc, argv, table, 1, &arch);
-    }
+    note_given(argc, argv, &o);
+    const bool suggested = code == CLI_OK && arch && !cli_is_saved(arch) &&
+                           sal_train_suggest(arch, o.given, 0, &o.train, &s.settings);
     code = code ? code : check_options(arch, &o);
     code = code ? code : train_arch(arch, &o, suggested, &s);
     close_training(&s);

@@ -10,6 +10,7 @@
 
 typedef struct cli_train_options {
     sal_train_options train;
+    char given[1024]; /* names of the options that are given, for sal_train_suggest */
     cli_data data;
     const char *out, *dtype;
     const char *from; /* directory of the training that this one continues; NULL: none */

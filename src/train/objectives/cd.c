@@ -8,6 +8,7 @@ static int64_t chains(const sal_train_options *options)
 }
 
 const sali_objective sali_objective_cd = {
+    .compares = true,
     .chains = chains,
     .choose = sali_buffer_start_at_data,
 };

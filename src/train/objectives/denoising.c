@@ -15,19 +15,24 @@
 /* Rows of a level in a batch, and steps at the last level. */
 enum { ROWS = 18, STEPS = 4 };
 
-static void defaults(sal_train_options *options, const sal_model *model)
+/* The levels of a model, whose own record of them may not exist yet. */
+static int64_t count_levels(const sal_model *model)
 {
     const sali_levels *levels = sali_model_levels(model);
-    const int64_t T = levels ? levels->n : sal_model_levels(model);
+    return levels ? levels->n : sal_model_levels(model);
+}
+
+static void defaults(sal_train_options *options, const sal_model *model)
+{
     options->sampler = options->sampler ? options->sampler : "dlmcf:balance=barker";
     options->steps = options->steps ? options->steps : STEPS;
-    options->batch = options->batch ? options->batch : ROWS * T;
+    options->batch = options->batch ? options->batch : ROWS * count_levels(model);
 }
 
 static void fit_rows(sal_train_options *options, const sal_model *model, int64_t rows)
 {
-    const int64_t T = sali_model_levels(model)->n;
-    if (rows < options->batch) {
+    const int64_t T = count_levels(model);
+    if (rows < options->batch && T > 0) {
         options->batch = rows < T ? T : rows / T * T;
     }
 }

@@ -22,6 +22,8 @@ typedef struct sali_objective {
                     one */
     bool whole_data; /* the gradient over all rows may replace the gradient over a batch */
     bool levels;     /* the model is f(x, t); rows and shards are of one level each */
+    bool compares;   /* its chains are samples of the model, whose pair frequencies can be compared
+                        with those of the data (options.pearson) */
     bool slow_judge; /* `judge` is called only with ptt.patience */
     bool activates;  /* its samples tell which couplings to activate (options.sparsity) */
     bool decimates;  /* couplings may become 0 between its updates */

@@ -19,6 +19,7 @@ static sal_status check(const sal_train_options *options, const sal_model *model
 const sali_objective sali_objective_pcd = {
     .persistent = true,
     .whole_data = true,
+    .compares = true,
     .activates = true,
     .decimates = true,
     .chains = chains,

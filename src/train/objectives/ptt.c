@@ -468,6 +468,7 @@ const sali_objective sali_objective_ptt = {
     .reservoir = true,
     .steers = true,
     .whole_data = true,
+    .compares = true,
     .activates = true,
     .chains = chains,
     .check = check,
