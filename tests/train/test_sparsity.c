@@ -356,22 +356,52 @@ static int note(const sal_train_report *r, void *data)
     return 0;
 }
 
-/* Train; J [N x N] receives the couplings. Returns the iterations made. */
-static int64_t train(const sal_data *data, sal_train_options o, const double *start, reports *all,
-                     double *J)
+/* A training of the planted rows that is run piece by piece. */
+typedef struct training {
+    sal_data data;
+    sal_model *model;
+    sal_trainer *t;
+} training;
+
+/* Training begins at the couplings J, or at none. The trainer refers to x->data. */
+static void begin(training *x, const sal_train_options *o, const double *J)
 {
     sal_error err;
-    sal_trainer *trainer = NULL;
+    *x = (training){ .data = planted_rows(), .model = new_model(J) };
+    ck_ok(sal_trainer_create(x->model, &x->data, o, &x->t, &err), &err);
+}
+
+static void run(const training *x, int64_t iterations)
+{
+    sal_error err;
+    ck_ok(sal_trainer_run(x->t, iterations, &err), &err);
+}
+
+static void get_couplings(const training *x, double *J)
+{
+    sal_error err;
+    ck_ok(sal_model_get_params(x->model, "J", J, &err), &err);
+}
+
+static void end(training *x)
+{
+    sal_trainer_destroy(x->t);
+    sal_model_destroy(x->model);
+    free(x->data.codes);
+}
+
+/* Train; J [N x N] receives the couplings. Returns the iterations made. */
+static int64_t train(sal_train_options o, reports *all, double *J)
+{
     sal_train_report r;
-    sal_model *model = new_model(start);
     o.callbacks.report = note;
     o.callbacks.report_data = all;
-    ck_ok(sal_trainer_create(model, data, &o, &trainer, &err), &err);
-    ck_ok(sal_trainer_run(trainer, INT64_MAX, &err), &err);
-    sal_trainer_report(trainer, &r);
-    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
-    sal_trainer_destroy(trainer);
-    sal_model_destroy(model);
+    training x;
+    begin(&x, &o, NULL);
+    run(&x, INT64_MAX);
+    sal_trainer_report(x.t, &r);
+    get_couplings(&x, J);
+    end(&x);
     return r.iteration;
 }
 
@@ -399,12 +429,10 @@ static bool are_coupled(int k, int l)
 START_TEST(activation_finds_the_planted_couplings)
 {
     static double J[N * N];
-    static const double none[N * N];
-    sal_data data = planted_rows();
     reports all = { 0 };
     sal_train_options o = usual(SAL_SPARSITY_ACTIVATE);
     o.pearson = 0.98;
-    const int64_t made = train(&data, o, none, &all, J);
+    const int64_t made = train(o, &all, J);
     ck_assert(all.reached && made < o.iterations && made % 10 == 0);
     const double density = all.density[all.n - 1];
     ck_assert(all.pearson[all.n - 1] >= o.pearson);
@@ -414,7 +442,6 @@ START_TEST(activation_finds_the_planted_couplings)
         ck_assert(all.density[k] >= all.density[k - 1]);
     }
     check_planted(J, 0.3);
-    free(data.codes);
 }
 END_TEST
 
@@ -423,7 +450,6 @@ START_TEST(activation_goes_with_trajectory_tempering)
 {
     static double J[N * N], probability[MOST_STATES];
     sal_error err;
-    sal_data data = planted_rows();
     sal_train_options o = usual(SAL_SPARSITY_ACTIVATE);
     o.objective = SAL_PTT;
     o.batch = 200;
@@ -431,27 +457,24 @@ START_TEST(activation_goes_with_trajectory_tempering)
     o.buffer.chains = 0;
     o.iterations = o.report_every = 60;
     o.pearson = 0.99;
-    sal_model *model = new_model(NULL);
-    sal_trainer *t = NULL;
+    training x;
     sal_train_report r;
-    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
-    ck_ok(sal_trainer_run(t, INT64_MAX, &err), &err);
-    sal_trainer_report(t, &r);
-    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+    begin(&x, &o, NULL);
+    run(&x, INT64_MAX);
+    sal_trainer_report(x.t, &r);
+    get_couplings(&x, J);
     ck_assert(r.density > 0 && r.density < 0.15 && count_active(J) > 0);
     ck_assert(count_active(J) <= r.density + 1e-12 && r.trajectory);
     potts p = { .V = V };
     memcpy(p.J, J, sizeof J);
-    ck_ok(sal_model_get_params(model, "h", p.h, &err), &err);
+    ck_ok(sal_model_get_params(x.model, "h", p.h, &err), &err);
     for (int k = 0; k < N; k++) { /* couplings of a site with itself are fields */
         p.h[k] += J[k * N + k] / 2;
     }
     const double log_z = enumerate(&p, probability);
     ck_assert_msg(fabs(r.log_z - log_z) < 5 * r.log_z_error, "%g +- %g, %g", r.log_z, r.log_z_error,
                   log_z);
-    sal_trainer_destroy(t);
-    sal_model_destroy(model);
-    free(data.codes);
+    end(&x);
 }
 END_TEST
 
@@ -459,24 +482,23 @@ END_TEST
 START_TEST(a_step_activates_the_largest_gains)
 {
     static double J[N * N], gain[N * N];
-    sal_error err;
-    sal_data data = planted_rows();
     sal_train_options o = usual(SAL_SPARSITY_ACTIVATE);
     o.sparsity.share = 7.5 / COUPLINGS; /* 8 */
     o.sparsity.every = 3;
     o.iterations = 3;
-    sal_model *model = new_model(NULL);
-    sal_trainer *t = NULL;
-    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    training x;
+    begin(&x, &o, NULL);
+    sal_trainer *t = x.t;
     ck_assert_int_eq(t->sparsity.n_active, 0);
-    ck_ok(sal_trainer_run(t, 3, &err), &err);
+    run(&x, 3);
     ck_assert_int_eq(t->sparsity.n_active, 8);
     double least = INFINITY, most = 0;
     for (int k = 0, e = 0; k < N; k++) {
         for (int l = 0; l < k / Q * Q; l++, e++) {
             double f[2] = { 0 };
             for (int r = 0; r < ROWS; r++) {
-                f[0] += data.codes[r * V + k / Q] == k % Q && data.codes[r * V + l / Q] == l % Q;
+                f[0] +=
+                    x.data.codes[r * V + k / Q] == k % Q && x.data.codes[r * V + l / Q] == l % Q;
             }
             for (int64_t c = 0; c < o.batch; c++) {
                 f[1] += t->buffer.codes[c * V + k / Q] == k % Q &&
@@ -492,12 +514,10 @@ START_TEST(a_step_activates_the_largest_gains)
     ck_assert_msg(least > most, "%g, %g", least, most);
     ck_assert(count_active(t->values) == 0); /* they are learned from the next update on */
     t->options.iterations = 6;
-    ck_ok(sal_trainer_run(t, 1, &err), &err);
+    run(&x, 1);
     memcpy(J, t->values, sizeof J);
     ck_assert_double_eq_tol(count_active(J), 8.0 / COUPLINGS, 1e-12);
-    sal_trainer_destroy(t);
-    sal_model_destroy(model);
-    free(data.codes);
+    end(&x);
 }
 END_TEST
 
@@ -507,8 +527,6 @@ END_TEST
 START_TEST(decimation_leaves_the_planted_couplings)
 {
     static double J[N * N];
-    static const double none[N * N];
-    sal_data data = planted_rows();
     for (int method = 0; method < 2; method++) {
         reports all = { 0 };
         sal_train_options o = usual(SAL_SPARSITY_DECIMATE);
@@ -519,7 +537,7 @@ START_TEST(decimation_leaves_the_planted_couplings)
         o.optimiser.momentum = 0.5;
         o.optimiser.weight_decay = 1e-4;
         o.learning_rate = method ? 0.03 : 0.1;
-        const int64_t made = train(&data, o, none, &all, J);
+        const int64_t made = train(o, &all, J);
         ck_assert(all.reached && made < o.iterations && made % 5 == 0);
         ck_assert_double_eq_tol(count_active(J), 10.0 / COUPLINGS, 1e-12);
         ck_assert_double_eq_tol(all.density[all.n - 1], 10.0 / COUPLINGS, 1e-12);
@@ -530,7 +548,6 @@ START_TEST(decimation_leaves_the_planted_couplings)
             }
         }
     }
-    free(data.codes);
 }
 END_TEST
 
@@ -538,20 +555,18 @@ END_TEST
 START_TEST(a_step_removes_the_smallest_losses)
 {
     static double before[N * N], loss[COUPLINGS];
-    sal_error err;
-    sal_data data = planted_rows();
     sal_train_options o = usual(SAL_SPARSITY_DECIMATE);
     o.sparsity = (sal_sparsity_options){ SAL_SPARSITY_DECIMATE, 0.1, 1, 0.02 };
     o.pearson = 0.9;
     o.averaging = 0.9;
     o.optimiser.momentum = 0.5;
-    sal_model *model = new_model(NULL);
-    sal_trainer *t = NULL;
-    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+    training x;
+    begin(&x, &o, NULL);
+    sal_trainer *t = x.t;
     ck_assert_int_eq(t->sparsity.n_active, COUPLINGS);
     while (t->sparsity.n_active == COUPLINGS) {
         memcpy(before, t->values, sizeof before);
-        ck_ok(sal_trainer_run(t, 1, &err), &err);
+        run(&x, 1);
         ck_assert_int_lt(t->iteration, 500);
     }
     ck_assert(t->now.pearson >= 0.9 && !t->reached);
@@ -581,10 +596,8 @@ START_TEST(a_step_removes_the_smallest_losses)
         }
     }
     ck_assert_msg(most < 1.2 * least, "%g, %g", most, least);
-    ck_ok(sal_trainer_run(t, 1, &err), &err);
-    sal_trainer_destroy(t);
-    sal_model_destroy(model);
-    free(data.codes);
+    run(&x, 1);
+    end(&x);
 }
 END_TEST
 
@@ -592,26 +605,21 @@ END_TEST
 START_TEST(a_sparse_model_is_trained_further)
 {
     static double J[N * N];
-    sal_data data = planted_rows();
     const potts p = plant();
     for (int method = SAL_SPARSITY_ACTIVATE; method <= SAL_SPARSITY_DECIMATE; method++) {
-        sal_error err;
-        sal_trainer *t = NULL;
-        sal_model *model = new_model(p.J);
+        training x;
         sal_train_options o = usual((sal_sparsity)method);
         o.iterations = 4;
         o.pearson = 0.999;
-        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
-        ck_assert_int_eq(t->sparsity.n_active, PLANTED);
-        ck_ok(sal_trainer_run(t, 4, &err), &err);
-        ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+        begin(&x, &o, p.J);
+        ck_assert_int_eq(x.t->sparsity.n_active, PLANTED);
+        run(&x, 4);
+        get_couplings(&x, J);
         ck_assert_double_eq_tol(count_active(J), (double)PLANTED / COUPLINGS, 1e-12);
         check_planted(J, 1.5);
         ck_assert(J[planted[0][0] * N + planted[0][1]] != 2); /* and are learned */
-        sal_trainer_destroy(t);
-        sal_model_destroy(model);
+        end(&x);
     }
-    free(data.codes);
 }
 END_TEST
 
@@ -646,31 +654,28 @@ static void same_training(const sal_trainer *a, const sal_trainer *b)
 START_TEST(a_resumed_training_has_the_same_bits)
 {
     static const int stops[] = { 0, 3, 4, 17, 28 };
-    sal_data data = planted_rows();
     for (int method = SAL_SPARSITY_ACTIVATE; method <= SAL_SPARSITY_DECIMATE; method++) {
         for (int k = 0; k < 5; k++) {
             sal_error err;
             sal_train_options o = short_options((sal_sparsity)method);
-            sal_model *model[] = { new_model(NULL), new_model(NULL), new_model(NULL) };
-            sal_trainer *t[3] = { NULL };
+            training x[3];
             for (int i = 0; i < 3; i++) {
                 o.threads = 1 + i * 3;
-                ck_ok(sal_trainer_create(model[i], &data, &o, &t[i], &err), &err);
+                begin(&x[i], &o, NULL);
             }
-            ck_ok(sal_trainer_run(t[0], INT64_MAX, &err), &err);
-            ck_ok(sal_trainer_run(t[1], stops[k], &err), &err);
-            ck_ok(sal_trainer_save(t[1], temp_dir, &err), &err);
-            ck_ok(sal_trainer_load(t[2], temp_dir, &err), &err);
-            ck_ok(sal_trainer_run(t[2], INT64_MAX, &err), &err);
-            same_training(t[0], t[2]);
-            ck_assert(t[0]->sparsity.n_active > 0 && t[0]->sparsity.n_active < COUPLINGS);
+            run(&x[0], INT64_MAX);
+            run(&x[1], stops[k]);
+            ck_ok(sal_trainer_save(x[1].t, temp_dir, &err), &err);
+            ck_ok(sal_trainer_load(x[2].t, temp_dir, &err), &err);
+            run(&x[2], INT64_MAX);
+            same_training(x[0].t, x[2].t);
+            const int64_t active = x[0].t->sparsity.n_active;
+            ck_assert(active > 0 && active < COUPLINGS);
             for (int i = 0; i < 3; i++) {
-                sal_trainer_destroy(t[i]);
-                sal_model_destroy(model[i]);
+                end(&x[i]);
             }
         }
     }
-    free(data.codes);
 }
 END_TEST
 
@@ -678,12 +683,11 @@ END_TEST
 START_TEST(inactive_couplings_of_a_checkpoint_are_zero)
 {
     sal_error err;
-    sal_data data = planted_rows();
     sal_train_options o = short_options(SAL_SPARSITY_ACTIVATE);
-    sal_model *model = new_model(NULL);
-    sal_trainer *t = NULL;
-    ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
-    ck_ok(sal_trainer_run(t, 10, &err), &err);
+    training x, other;
+    begin(&x, &o, NULL);
+    sal_trainer *t = x.t;
+    run(&x, 10);
     int64_t inactive = 0; /* of those of the first row, states 3 and 0 .. 2 */
     while (t->sparsity.active[inactive]) {
         inactive++;
@@ -694,13 +698,10 @@ START_TEST(inactive_couplings_of_a_checkpoint_are_zero)
     ck_ok(sal_trainer_load(t, temp_dir, &err), &err);
     ck_assert(t->values[3 * N + inactive] == 0 && t->values[inactive * N + 3] == 0);
     o.sparsity.share = 0.06;
-    sal_trainer *other = NULL;
-    ck_ok(sal_trainer_create(model, &data, &o, &other, &err), &err);
-    ck_fails(sal_trainer_load(other, temp_dir, &err), SAL_ERR_DATA, &err, "sparsity_share");
-    sal_trainer_destroy(t);
-    sal_trainer_destroy(other);
-    sal_model_destroy(model);
-    free(data.codes);
+    begin(&other, &o, NULL);
+    ck_fails(sal_trainer_load(other.t, temp_dir, &err), SAL_ERR_DATA, &err, "sparsity_share");
+    end(&x);
+    end(&other);
 }
 END_TEST
 
