@@ -29,19 +29,11 @@
 
 typedef struct workspace {
     sali_memory memory; /* of the arrays */
-    const sal_model *model;
-    const sali_rbm_form *form;
-    sali_sum_reader sum;
-    uint64_t version; /* of the parameters that g, b and c were read from */
+    layer_numbers p;
     int64_t visible, hidden;
-    double g;
-    double *numbers; /* [hidden] */
-    real *b, *c;
     real *level, *rise; /* [visible] real of code 0; rise from it to the real of code 1 */
     real *v, *h;        /* [chains x visible], [chains x hidden]: units, or their log-odds */
     real *uniforms;
-    real *scratch; /* of products with W */
-    bool rest;     /* f has a rest with a slope, and the parameters do not leave it out */
     /* For a rest with a slope; NULL without. */
     sali_workspace *formula;
     real *mean, *slope; /* [chains x visible] where the rest's slope is taken; the slope */
@@ -73,63 +65,39 @@ static int64_t count_hidden(const sal_model *model)
     return count_units(model) + (has_slope(model) ? model->space->n_variables : 0);
 }
 
-/* Copy g, b and c from w->sum, which has read the present parameters. */
-static void take_parameters(workspace *w)
+/* Whether f has a rest with a slope, and the parameters do not leave it out. */
+static bool has_rest(const workspace *w)
 {
-    const sali_affine_form *units = &w->form->units;
-    w->g = w->sum.weight[0];
-    for (int64_t i = 0; i < w->visible; i++) {
-        w->b[i] = (real)w->sum.linear[i];
-    }
-    sali_affine_form_bias(units, w->sum.tape->params, w->numbers);
-    for (int64_t k = 0; k < w->hidden; k++) {
-        w->c[k] = (real)w->numbers[k];
-    }
-    w->rest = w->formula && w->sum.rest;
-    w->version = sali_model_version(w->model);
-}
-
-/* Read parameters that have changed. */
-static void follow_parameters(workspace *w)
-{
-    if (w->version != sali_model_version(w->model)) {
-        sali_sum_reader_update(&w->sum);
-        take_parameters(w);
-    }
+    return w->formula && w->p.sum.rest;
 }
 
 static void close_layers(void *ws)
 {
     workspace *w = ws;
     if (w) {
-        sali_sum_reader_close(&w->sum);
+        layer_numbers_close(&w->p);
         sali_workspace_destroy(w->formula);
         sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
 
-/* Allocate the arrays that every workspace has; the caller frees them after SAL_ERR_MEMORY. */
+/* Allocate the arrays that every workspace has beside its numbers; the caller frees them after
+ * SAL_ERR_MEMORY. */
 static sal_status allocate_arrays(workspace *w, int64_t chains)
 {
-    w->numbers = SALI_TAKE(&w->memory, double, w->hidden);
-    w->b = SALI_TAKE(&w->memory, real, w->visible);
-    w->c = SALI_TAKE(&w->memory, real, w->hidden);
     w->level = SALI_TAKE(&w->memory, real, w->visible);
     w->rise = SALI_TAKE(&w->memory, real, w->visible);
     w->v = SALI_TAKE(&w->memory, real, chains * w->visible);
     w->h = SALI_TAKE(&w->memory, real, chains * w->hidden);
     w->uniforms = SALI_TAKE(&w->memory, real, w->hidden + 2 * w->visible + 1);
-    w->scratch = SALI_TAKE(
-        &w->memory, real,
-        1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
     return sali_memory_status(&w->memory, NULL);
 }
 
 /* Allocate the arrays for a rest with a slope, and a workspace that computes gradients of f. */
 static sal_status open_rest(workspace *w, int64_t chains, sal_error *err)
 {
-    const sali_tape_model *tape = sali_model_tape(w->model);
+    const sali_tape_model *tape = w->p.sum.tape;
     w->mean = SALI_TAKE(&w->memory, real, chains * w->visible);
     w->slope = SALI_TAKE(&w->memory, real, chains * w->visible);
     w->units = SALI_TAKE(&w->memory, real, chains * w->hidden);
@@ -146,14 +114,10 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     if (!w) {
         return sali_fail_memory(err);
     }
-    w->model = model;
-    w->form = model->structure_data;
     w->visible = model->space->n_variables;
     w->hidden = count_units(model);
-    sal_status status = allocate_arrays(w, chains);
-    if (status == SAL_OK) {
-        status = sali_sum_reader_open(sali_model_tape(model), &w->form->sum, &w->sum);
-    }
+    sal_status status = layer_numbers_open(model, chains, &w->memory, &w->p);
+    status = status ? status : allocate_arrays(w, chains);
     if (status == SAL_OK && has_slope(model)) {
         status = open_rest(w, chains, err);
     }
@@ -166,29 +130,15 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
         w->level[i] = (real)sali_level(variable, 0);
         w->rise[i] = (real)(sali_level(variable, 1) - sali_level(variable, 0));
     }
-    take_parameters(w);
     *ws = w;
     return SAL_OK;
-}
-
-/* y real [n x hidden]: the pre-activations factor W v + c of the hidden units at v, real [n x
- * visible]. */
-static void units_at(workspace *w, int64_t n, const real *v, real *y)
-{
-    const real factor = (real)w->form->units.factor;
-    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, n, v, w->scratch, y);
-    for (int64_t c = 0; c < n; c++, y += w->hidden) {
-        for (int64_t k = 0; k < w->hidden; k++) {
-            y[k] = factor * y[k] + w->c[k];
-        }
-    }
 }
 
 static bool unweighed(void *ws)
 {
     workspace *w = ws;
-    follow_parameters(w);
-    return w->g == 1 && !w->sum.rest;
+    layer_numbers_follow(&w->p);
+    return w->p.g == 1 && !w->p.sum.rest;
 }
 
 /* Set w->v to the reals of at->codes, and w->h to the log-odds of the hidden units given them. */
@@ -196,15 +146,15 @@ static void drive_hidden(workspace *w, const sali_piece *at)
 {
     int64_t V = w->visible, H = w->hidden;
     real *h = w->h;
-    follow_parameters(w);
+    layer_numbers_follow(&w->p);
     for (int64_t c = 0; c < at->n; c++) {
         for (int64_t i = 0; i < V; i++) {
             w->v[c * V + i] = w->level[i] + w->rise[i] * (real)at->codes[c * V + i];
         }
     }
-    units_at(w, at->n, w->v, w->h);
+    layer_numbers_inputs(&w->p, at->n, w->v, w->h);
     for (int64_t c = 0; c < at->n; c++, h += H) {
-        real tempered = (real)(at->beta[c] * w->g);
+        real tempered = (real)(at->beta[c] * w->p.g);
         for (int64_t k = 0; k < H; k++) {
             h[k] *= tempered;
         }
@@ -214,13 +164,12 @@ static void drive_hidden(workspace *w, const sali_piece *at)
 /* Set w->v to the log-odds of the visible units given the hidden units in w->h, in the RBM. */
 static void drive_visible(workspace *w, const sali_piece *at)
 {
-    real factor = (real)(w->g * w->form->units.factor), *v = w->v;
-    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, at->n, w->h, w->scratch,
-                                     w->v);
+    real factor = (real)(w->p.g * w->p.form->units.factor), *v = w->v;
+    layer_numbers_turned(&w->p, at->n, w->h, v);
     for (int64_t c = 0; c < at->n; c++, v += w->visible) {
         real beta = (real)at->beta[c];
         for (int64_t i = 0; i < w->visible; i++) {
-            v[i] = beta * (w->rise[i] * (factor * v[i] + w->b[i]));
+            v[i] = beta * (w->rise[i] * (factor * v[i] + w->p.b[i]));
         }
     }
 }
@@ -230,15 +179,14 @@ static void drive_visible(workspace *w, const sali_piece *at)
 static void find_slope(workspace *w, int64_t n)
 {
     const int64_t V = w->visible;
-    const real factor = (real)(w->g * w->form->units.factor);
-    units_at(w, n, w->mean, w->units);
+    const real factor = (real)(w->p.g * w->p.form->units.factor);
+    layer_numbers_inputs(&w->p, n, w->mean, w->units);
     RN(sali_vsigmoid)(n * w->hidden, w->units, w->units);
     sali_workspace_gradient(w->formula, n, NULL, w->mean, w->f, w->slope);
-    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, n, w->units, w->scratch,
-                                     w->mean);
+    layer_numbers_turned(&w->p, n, w->units, w->mean);
     for (int64_t c = 0; c < n; c++) {
         for (int64_t i = 0; i < V; i++) {
-            const real slope = w->slope[c * V + i] - w->b[i] - factor * w->mean[c * V + i];
+            const real slope = w->slope[c * V + i] - w->p.b[i] - factor * w->mean[c * V + i];
             w->slope[c * V + i] = isfinite(slope) ? slope : 0;
         }
     }
@@ -249,7 +197,7 @@ static void find_slope(workspace *w, int64_t n)
 static void drive_rest(workspace *w, const sali_piece *at)
 {
     const int64_t V = w->visible;
-    if (!w->rest) {
+    if (!has_rest(w)) {
         return;
     }
     RN(sali_vsigmoid)(at->n * V, w->v, w->mean);
@@ -305,11 +253,11 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
     drive_hidden(w, at);
     RN(sali_vsigmoid)(at->n * H, w->h, w->h);
     for (int64_t c = 0; c < at->n; c++) {
-        RN(sali_rng_uniform)(&streams[c], w->rest ? H + 2 * V + 1 : H, w->uniforms);
+        RN(sali_rng_uniform)(&streams[c], has_rest(w) ? H + 2 * V + 1 : H, w->uniforms);
         for (int64_t k = 0; k < H; k++) {
             w->h[c * H + k] = w->uniforms[k] < w->h[c * H + k];
         }
-        if (w->rest) {
+        if (has_rest(w)) {
             choose_set(V, w->uniforms + H + V, w->in + c * V);
         }
     }
@@ -320,8 +268,8 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
          c++) { /* the same stream, past the numbers of the hidden units */
         RN(sali_rng_uniform)(&streams[c], H + V, w->uniforms);
         for (int64_t k = 0; k < V; k++) {
-            to[c * V + k] = w->rest && !w->in[c * V + k] ? at->codes[c * V + k]
-                                                         : w->uniforms[H + k] < w->v[c * V + k];
+            to[c * V + k] = has_rest(w) && !w->in[c * V + k] ? at->codes[c * V + k]
+                                                             : w->uniforms[H + k] < w->v[c * V + k];
         }
     }
 }
@@ -348,7 +296,7 @@ static double log_visible(const workspace *w, const sali_piece *at, int64_t c, c
     const int64_t V = w->visible;
     const real *odds = w->v + c * V;
     const bool *in = w->in ? w->in + c * V : NULL;
-    if (!w->rest) { /* all units are drawn, whatever A is */
+    if (!has_rest(w)) { /* all units are drawn, whatever A is */
         return log_units(V, NULL, odds, to + c * V) + (w->formula ? log_set(V, in) : 0);
     }
     for (int64_t i = 0; i < V; i++) {
@@ -390,8 +338,8 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
     for (int64_t c = 0; c < at->n; c++) {
         double sum = 0;
         for (int64_t k = 0; k < w->visible; k++) {
-            const double slope = w->rest ? (double)w->slope[c * w->visible + k] : 0;
-            sum += ((double)w->b[k] + slope) * (double)w->v[c * w->visible + k];
+            const double slope = has_rest(w) ? (double)w->slope[c * w->visible + k] : 0;
+            sum += ((double)w->p.b[k] + slope) * (double)w->v[c * w->visible + k];
         }
         sum *= at->beta[c];
         for (int64_t k = 0; k < w->hidden; k++) {

@@ -34,21 +34,13 @@ enum { VALUES = 141 };
 
 typedef struct workspace {
     sali_memory memory; /* of the arrays */
-    const sal_model *model;
-    const sali_rbm_form *form;
+    layer_numbers p;
     bool normal; /* hidden units are Gaussian */
-    sali_sum_reader sum;
-    uint64_t version; /* of the parameters that g, b and c were read from */
     int64_t visible, reals, states, hidden;
-    double g;
-    double base;     /* share of the kinks of a bridge's base in f */
-    double *numbers; /* [hidden] */
-    real *b, *c;     /* [reals], [hidden] */
     real *x, *h;     /* [chains x reals], [chains x hidden]: units, or what drives them */
-    real *p;         /* [states] of all visible units of one chain */
+    real *weights;   /* [states] of all visible units of one chain */
     real *uniforms;  /* [hidden + visible] */
     double *normals; /* [hidden] */
-    real *scratch;   /* of products with W */
 } workspace;
 
 static int64_t one_piece(const sal_model *model)
@@ -62,54 +54,30 @@ static int64_t count_hidden(const sal_model *model)
     return ((const sali_rbm_form *)model->structure_data)->units.size;
 }
 
-/* Copy g, b and c from w->sum, which has read the present parameters. */
-static void take_parameters(workspace *w)
+/* The share of the kinks of a bridge's base in f. */
+static double base_share(const layer_numbers *p)
 {
-    w->g = w->sum.weight[0];
-    w->base = w->form->kinks ? 1 - w->g / w->form->end : 0;
-    for (int64_t i = 0; i < w->reals; i++) {
-        w->b[i] = (real)w->sum.linear[i];
-    }
-    sali_affine_form_bias(&w->form->units, w->sum.tape->params, w->numbers);
-    for (int64_t k = 0; k < w->hidden; k++) {
-        w->c[k] = (real)w->numbers[k];
-    }
-    w->version = sali_model_version(w->model);
-}
-
-/* Read parameters that have changed. */
-static void follow_parameters(workspace *w)
-{
-    if (w->version != sali_model_version(w->model)) {
-        sali_sum_reader_update(&w->sum);
-        take_parameters(w);
-    }
+    return p->form->kinks ? 1 - p->g / p->form->end : 0;
 }
 
 static void close_layers(void *ws)
 {
     workspace *w = ws;
     if (w) {
-        sali_sum_reader_close(&w->sum);
+        layer_numbers_close(&w->p);
         sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
 
-/* Allocate the arrays; the caller frees them after SAL_ERR_MEMORY. */
+/* Allocate the arrays beside the numbers; the caller frees them after SAL_ERR_MEMORY. */
 static sal_status allocate_arrays(workspace *w, int64_t chains)
 {
-    w->numbers = SALI_TAKE(&w->memory, double, w->hidden);
-    w->b = SALI_TAKE(&w->memory, real, w->reals);
-    w->c = SALI_TAKE(&w->memory, real, w->hidden);
     w->x = SALI_TAKE(&w->memory, real, chains * w->reals);
     w->h = SALI_TAKE(&w->memory, real, chains * w->hidden);
-    w->p = SALI_TAKE(&w->memory, real, w->states);
+    w->weights = SALI_TAKE(&w->memory, real, w->states);
     w->uniforms = SALI_TAKE(&w->memory, real, w->hidden + w->visible);
     w->normals = SALI_TAKE(&w->memory, double, w->hidden);
-    w->scratch = SALI_TAKE(
-        &w->memory, real,
-        1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
     return sali_memory_status(&w->memory, NULL);
 }
 
@@ -121,20 +89,17 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     if (!w) {
         return sali_fail_memory(err);
     }
-    w->model = model;
-    w->form = form;
     w->normal = tape->program->steps[form->sum.core].op->hidden == SALI_HIDES_NORMAL;
     w->visible = model->space->n_variables;
     w->reals = model->space->width;
     w->states = model->space->n_states;
     w->hidden = form->units.size;
-    sal_status status = allocate_arrays(w, chains);
-    status = status ? status : sali_sum_reader_open(tape, &form->sum, &w->sum);
+    sal_status status = layer_numbers_open(model, chains, &w->memory, &w->p);
+    status = status ? status : allocate_arrays(w, chains);
     if (status != SAL_OK) {
         close_layers(w);
         return sali_fail_memory(err);
     }
-    take_parameters(w);
     *ws = w;
     return SAL_OK;
 }
@@ -144,22 +109,21 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
 /* The factor of h'a in the joint density. */
 static real coupling(const workspace *w, double beta)
 {
-    return (real)(w->normal ? sqrt(2 * w->g * beta) : w->g * beta);
+    return (real)(w->normal ? sqrt(2 * w->p.g * beta) : w->p.g * beta);
 }
 
 /* Set w->x to the reals of at->codes, and w->h to `coupling` times a: the log-odds of bits, the
  * means of Gaussian units. */
 static void drive_hidden(workspace *w, const sali_piece *at)
 {
-    const real factor = (real)w->form->units.factor;
     real *h = w->h;
-    follow_parameters(w);
-    RN(sali_embed)(w->model->space, at->n, at->codes, w->x);
-    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, at->n, w->x, w->scratch, h);
+    layer_numbers_follow(&w->p);
+    RN(sali_embed)(w->p.model->space, at->n, at->codes, w->x);
+    layer_numbers_inputs(&w->p, at->n, w->x, h);
     for (int64_t c = 0; c < at->n; c++, h += w->hidden) {
         const real times = coupling(w, at->beta[c]);
         for (int64_t k = 0; k < w->hidden; k++) {
-            h[k] = times * (factor * h[k] + w->c[k]);
+            h[k] *= times;
         }
     }
 }
@@ -168,26 +132,25 @@ static void drive_hidden(workspace *w, const sali_piece *at)
 static void drive_visible(workspace *w, const sali_piece *at)
 {
     real *x = w->x;
-    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, at->n, w->h, w->scratch,
-                                     x);
+    layer_numbers_turned(&w->p, at->n, w->h, x);
     for (int64_t c = 0; c < at->n; c++, x += w->reals) {
         const real beta = (real)at->beta[c];
-        const real times = coupling(w, at->beta[c]) * (real)w->form->units.factor;
+        const real times = coupling(w, at->beta[c]) * (real)w->p.form->units.factor;
         for (int64_t i = 0; i < w->reals; i++) {
-            x[i] = beta * w->b[i] + times * x[i];
+            x[i] = beta * w->p.b[i] + times * x[i];
         }
     }
 }
 
-/* Set w->p [states] to the log-weights of the states of all visible units of chain c, those of a
- * unit relative to the largest one. */
+/* Set w->weights [states] to the log-weights of the states of all visible units of chain c, those
+ * of a unit relative to the largest one. */
 static void weigh_states(workspace *w, const sali_piece *at, int64_t c)
 {
-    const double base = at->beta[c] * w->base, *kinks = w->form->kinks;
+    const double base = at->beta[c] * base_share(&w->p), *kinks = w->p.form->kinks;
     const real *drive = w->x + c * w->reals;
-    real *p = w->p;
+    real *p = w->weights;
     for (int64_t v = 0; v < w->visible; v++) {
-        const sali_variable *variable = &w->model->space->variables[v];
+        const sali_variable *variable = &w->p.model->space->variables[v];
         const bool one_hot = variable->kind == SAL_CATEGORICAL;
         real most = (real)-INFINITY;
         for (int32_t s = 0; s < variable->states; s++) {
@@ -245,12 +208,12 @@ static int32_t choose_state(int32_t n, const real *p, real uniform)
 static void draw_visible(workspace *w, const sali_piece *at, const sali_stream *stream, int64_t c,
                          int32_t *to)
 {
-    const real *p = w->p;
+    const real *p = w->weights;
     weigh_states(w, at, c);
-    RN(sali_vexp)(w->states, w->p, w->p);
+    RN(sali_vexp)(w->states, w->weights, w->weights);
     RN(sali_rng_uniform)(stream, w->hidden + w->visible, w->uniforms);
     for (int64_t v = 0; v < w->visible; v++) {
-        const int32_t states = w->model->space->variables[v].states;
+        const int32_t states = w->p.model->space->variables[v].states;
         to[v] = choose_state(states, p, w->uniforms[w->hidden + v]);
         p += states;
     }
@@ -294,11 +257,11 @@ static double take_hidden(workspace *w, int64_t c, const int32_t *hidden)
 /* Log-probability of the visible units `to` of chain c, which w->x drives. */
 static double log_visible(workspace *w, const sali_piece *at, int64_t c, const int32_t *to)
 {
-    const real *p = w->p;
+    const real *p = w->weights;
     double sum = 0;
     weigh_states(w, at, c);
     for (int64_t v = 0; v < w->visible; v++) {
-        const int32_t states = w->model->space->variables[v].states;
+        const int32_t states = w->p.model->space->variables[v].states;
         double total = 0;
         for (int32_t s = 0; s < states; s++) {
             total += exp((double)p[s]);
@@ -327,11 +290,11 @@ static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32
 /* The kinks of the states `codes` [visible] of a bridge's base; 0: there are none. */
 static double sum_kinks(const workspace *w, const int32_t *codes)
 {
-    const double *kinks = w->form->kinks;
+    const double *kinks = w->p.form->kinks;
     double sum = 0;
     for (int64_t v = 0; kinks && v < w->visible; v++) {
         sum += kinks[codes[v]];
-        kinks += w->model->space->variables[v].states;
+        kinks += w->p.model->space->variables[v].states;
     }
     return sum;
 }
@@ -343,9 +306,9 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
     drive_hidden(w, at);
     RN(sali_vsoftplus)(at->n * w->hidden, w->h, w->h);
     for (int64_t c = 0; c < at->n; c++) {
-        double sum = w->base * sum_kinks(w, at->codes + c * w->visible);
+        double sum = base_share(&w->p) * sum_kinks(w, at->codes + c * w->visible);
         for (int64_t i = 0; i < w->reals; i++) {
-            sum += (double)w->b[i] * (double)w->x[c * w->reals + i];
+            sum += (double)w->p.b[i] * (double)w->x[c * w->reals + i];
         }
         sum *= at->beta[c];
         for (int64_t k = 0; k < w->hidden; k++) {
@@ -358,8 +321,8 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
 static bool unweighed(void *ws)
 {
     workspace *w = ws;
-    follow_parameters(w);
-    return w->g == 1;
+    layer_numbers_follow(&w->p);
+    return w->p.g == 1;
 }
 
 #define LAYERS                                                                               \
