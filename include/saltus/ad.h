@@ -244,6 +244,13 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
  * at 0 is alpha, as in PyTorch. */
 #define sal_elu(a, alpha) sal_op_reals_at(SAL_HERE, "elu", (a), 1, (alpha), 0)
 
+/* log of the integral of exp(h a - U(h)) / sqrt(2 pi) over a real number h, a double rectified
+ * linear unit (dReLU), with U(h) = h^2 / (2 (1 + eta)) + Delta h for h > 0, h^2 / (2 (1 - eta)) -
+ * Delta h for h < 0, and eta = tanh t: a^2 / 2 where Delta and t are 0. The derivative by a is the
+ * mean of h. Delta and t have the shape of a or one element, and do not depend on the state.
+ * Source: Tubiana, Cocco & Monasson 2019, eLife 8:e39397. */
+#define sal_drelu(a, delta, t) sal_op3_at(SAL_HERE, "drelu", (a), (delta), (t))
+
 /* a^p for a fixed finite number p. If a is negative, p must be an integer, else the result is NaN;
  * a^0 is 1. The derivative is p a^(p-1), infinite at 0 for p < 1 other than 0. */
 #define sal_pow(a, p) sal_op_reals_at(SAL_HERE, "pow", (a), 1, (p), 0)

@@ -18,7 +18,7 @@ from ._chain import Chain
 from ._data import Data
 from ._evaluate import Evaluation, evaluate
 from ._formula import (Expr, at_most, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
-                       counts, cumsum, dot, edges, elu, erf, exp, expand_dims, gelu, lgamma, log, log1p, logsumexp,
+                       counts, cumsum, dot, drelu, edges, elu, erf, exp, expand_dims, gelu, lgamma, log, log1p, logsumexp,
                        matmul, max_pool2d, maximum, mean, minimum, operation, ordinal, param, permutation,
                        power, quad, relu, reshape, sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze,
                        stack, take, tanh, transpose, where)
@@ -48,7 +48,7 @@ __all__ = [
     "OutOfRangeError", "Params", "Run", "SaltusError", "SaltusWarning", "Sampler", "ShapeError", "Summary",
     "Training", "Tuning", "UnsupportedError", "arctan", "at_most", "average", "avg_pool2d", "binary",
     "broadcast_to", "categorical", "check", "clip", "compare", "concatenate", "constant", "conv2d", "convert",
-    "cos", "cosh", "counts", "cumsum", "diagnose", "diagonal", "diff", "dot", "edges", "einsum", "elu", "erf",
+    "cos", "cosh", "counts", "cumsum", "diagnose", "diagonal", "diff", "dot", "drelu", "edges", "einsum", "elu", "erf",
     "evaluate", "exact", "exp", "exp2", "expand_dims", "expm1", "flip", "floor", "from_torch", "gelu", "inner",
     "inpaint", "ladder", "lgamma", "list_of", "load_marginals", "log", "log10", "log1p", "log2", "log_z",
     "logsumexp", "matmul", "max_pool2d", "maximum", "mean", "meeting_times", "minimum", "operation", "ordinal",

@@ -806,6 +806,15 @@ def elu(a: ArrayLike, alpha: float = 1.0) -> Expr:
     return Expr("elu", (constant(a),), reals=[float(alpha)])
 
 
+def drelu(a: ArrayLike, delta: ArrayLike, t: ArrayLike) -> Expr:
+    """The log of the integral of exp(h a - U(h)) / sqrt(2 pi) over a double rectified linear unit h.
+
+    U(h) is h^2 / (2 (1 + eta)) + delta h above 0 and h^2 / (2 (1 - eta)) - delta h below it, with eta = tanh(t).
+    `delta` and `t` have the shape of `a` or one element, and do not depend on the state.
+    """
+    return Expr("drelu", (constant(a), constant(delta), constant(t)))
+
+
 def at_most(a: ArrayLike, most: float) -> Expr:
     """A hard limit: 0 where a <= most, -inf above it. The samplers mana and una take slopes without it."""
     return Expr("at_most", (constant(a),), reals=[float(most)])

@@ -145,9 +145,11 @@ typedef enum sali_op_reach {
 /* Ops that sum out a hidden variable: f = log sum_h exp(..). */
 typedef enum sali_hidden {
     SALI_HIDES_NOTHING,
-    SALI_HIDES_BITS,  /* element k is log sum_{h in 0, 1} exp(h a_k) */
-    SALI_HIDES_INDEX, /* log sum_k exp(a_k) */
-    SALI_HIDES_NORMAL /* w > 0 times element k is log E exp(sqrt(2 w) h a_k), h standard normal */
+    SALI_HIDES_BITS,   /* element k is log sum_{h in 0, 1} exp(h a_k) */
+    SALI_HIDES_INDEX,  /* log sum_k exp(a_k) */
+    SALI_HIDES_NORMAL, /* w > 0 times element k is log E exp(sqrt(2 w) h a_k), h standard normal */
+    SALI_HIDES_DRELU   /* element k is log of the integral of exp(h a_k - U(h)) / sqrt(2 pi), with
+                          Delta and t of U (core/vector/drelu.h) as inputs 1 and 2 */
 } sali_hidden;
 
 typedef struct sali_op {

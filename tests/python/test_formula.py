@@ -3,6 +3,7 @@
 
 import inspect
 import itertools
+import math
 import os
 import re
 import unittest
@@ -274,6 +275,10 @@ class AgainstNumPy(unittest.TestCase):
         self.check(lambda s: sal.silu(s).sum(), lambda s: (s * sigmoid(s)).sum())
         self.check(lambda s: sal.relu(s - 0.1).sum(), lambda s: np.maximum(s - 0.1, 0).sum())
         self.check(lambda s: sal.elu(s, 0.5).sum(), lambda s: np.where(s > 0, s, 0.5 * np.expm1(s)).sum())
+        mills = lambda x: np.exp(x * x / 2) * np.vectorize(math.erfc)(x / np.sqrt(2)) / 2
+        plus, minus = np.sqrt(1 + np.tanh(0.3)), np.sqrt(1 - np.tanh(0.3))
+        self.check(lambda s: sal.drelu(s, VECTOR, 0.3).sum(),
+                   lambda s: np.log(plus * mills(plus * (VECTOR - s)) + minus * mills(minus * (VECTOR + s))).sum())
         self.check(lambda s: sal.softmax(s)[1], lambda s: np.exp(s)[1] / np.exp(s).sum())
         self.check(lambda s: sal.logsumexp(s), lambda s: np.log(np.exp(s).sum()))
         pairs = [[0, 1], [2, 5], [3, 1]]

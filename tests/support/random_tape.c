@@ -698,5 +698,5 @@ bool random_tape_leaves_out(sali_op_id op)
 {
     return op == SALI_OP_masked_logdet || op == SALI_OP_masked_quad_inverse ||
            op == SALI_OP_ridge_logdet || op == SALI_OP_ridge_quad_inverse ||
-           op == SALI_OP_max_coverage || op == SALI_OP_expected_coverage;
+           op == SALI_OP_max_coverage || op == SALI_OP_expected_coverage || op == SALI_OP_drelu;
 }
