@@ -89,6 +89,8 @@ static const struct {
     { "rbm:visible=9,hidden=4,kind=ordinal,states=6", SAL_F64, NULL },
     { "rbm:visible=9,hidden=4,kind=ordinal,states=3,hidden_kind=gaussian", SAL_F32, NULL },
     { "rbm:visible=9,hidden=4,hidden_kind=gaussian", SAL_F64, NULL },
+    { "rbm:visible=9,hidden=4,kind=spin,hidden_kind=drelu", SAL_F32, NULL },
+    { "rbm:visible=9,hidden=4,kind=categorical,states=3,hidden_kind=drelu", SAL_F64, NULL },
     { "hmm:length=20,states=4,seed=2", SAL_F64, "forward-backward" },
     { "hmm:length=1,states=3,seed=2", SAL_F32, "forward-backward" },
     { "fhmm:length=20,factors=5,seed=3", SAL_F64, "forward-backward" },
@@ -305,18 +307,30 @@ START_TEST(layers_follow_parameters)
 }
 END_TEST
 
-/* Hidden units of three kinds, with parameters that are not small, over the N reals of any visible
+/* Hidden units of four kinds, with parameters that are not small, over the N reals of any visible
  * units. */
-enum { BITS, SPINS, NORMALS };
+enum { BITS, SPINS, NORMALS, DRELUS };
+
+static int64_t hidden_units_of(int kind)
+{
+    return kind == NORMALS || kind == DRELUS ? 1 : 2;
+}
+
+/* The sum over dReLU units with inputs z; the parameter t. */
+static sal_expr drelu_term(sal_expr z, sal_expr delta)
+{
+    return sal_sum(sal_drelu(z, delta, vector(z.tape, "t", sal_expr_shape(z).dim[0])));
+}
 
 static sal_expr any_rbm(sal_tape *t, const sal_space *space, int kind)
 {
-    const int64_t N = sal_space_width(space), H = kind == NORMALS ? 1 : 2;
+    const int64_t N = sal_space_width(space), H = hidden_units_of(kind);
     sal_expr s = sal_state(t), z = sal_matvec(sal_param(t, "W", SAL_SHAPE(H, N)), s);
     z = sal_add(z, vector(t, "c", H));
-    sal_expr hidden = kind == NORMALS ? sal_scale(sal_sum(sal_square(z)), 0.4)
-                      : kind == BITS  ? sal_sum(sal_softplus(z))
-                                      : sal_sum(sal_sub(sal_softplus(sal_scale(z, 2)), z));
+    sal_expr hidden = kind == NORMALS  ? sal_scale(sal_sum(sal_square(z)), 0.4)
+                      : kind == BITS   ? sal_sum(sal_softplus(z))
+                      : kind == DRELUS ? drelu_term(z, vector(t, "delta", H))
+                                       : sal_sum(sal_sub(sal_softplus(sal_scale(z, 2)), z));
     return sal_add(hidden, sal_dot(vector(t, "b", N), s));
 }
 
@@ -334,15 +348,21 @@ static sal_model *any_rbm_over(const sal_space *space, int kind)
 }
 
 /* log of the weight that the joint density at an inverse temperature gives to the hidden values h
- * [2] and the state x [N]: of bits in {0, 1}, spins in {-1, 1} and normals. */
+ * [2] and the state x [N]: of bits in {0, 1}, spins in {-1, 1}, normals and dReLU units. */
 static double joint(const sal_model *model, int kind, double beta, const double *h, const double *x)
 {
-    const int64_t N = model->space->width, H = kind == NORMALS ? 1 : 2;
-    double W[32], b[16], c[2], sum = 0;
+    const int64_t N = model->space->width, H = hidden_units_of(kind);
+    double W[32], b[16], c[2], delta[2], t[2], sum = 0;
     sal_error err;
     ck_ok(sal_model_get_params(model, "W", W, &err), &err);
     ck_ok(sal_model_get_params(model, "b", b, &err), &err);
     ck_ok(sal_model_get_params(model, "c", c, &err), &err);
+    if (kind == DRELUS) {
+        ck_ok(sal_model_get_params(model, "delta", delta, &err), &err);
+        ck_ok(sal_model_get_params(model, "t", t, &err), &err);
+        const double size = fabs(h[0]), eta = h[0] > 0 ? tanh(t[0]) : -tanh(t[0]);
+        sum -= size * size / (2 * (1 + eta)) + sqrt(beta) * delta[0] * size;
+    }
     for (int64_t i = 0; i < N; i++) {
         sum += beta * b[i] * x[i];
     }
@@ -351,27 +371,34 @@ static double joint(const sal_model *model, int kind, double beta, const double 
         for (int64_t i = 0; i < N; i++) {
             a += W[k * N + i] * x[i];
         }
-        sum += kind == NORMALS ? sqrt(0.8 * beta) * h[k] * a - h[k] * h[k] / 2 : beta * h[k] * a;
+        sum += kind == NORMALS  ? sqrt(0.8 * beta) * h[k] * a - h[k] * h[k] / 2
+               : kind == DRELUS ? sqrt(beta) * h[k] * a
+                                : beta * h[k] * a;
     }
     return sum;
 }
 
 /* Set P [n x n] to sum_h p(h | i) p(j | h), written out with `joint`: sums over all states for what
- * the sampler factorises; normals by the trapezoidal rule. */
+ * the sampler factorises; normals by the trapezoidal rule, dReLU units by the same rule in t, where
+ * h is exp(t - exp(-t)) above 0 and minus that below. */
 static void layer_matrix(const sal_model *model, int kind, double beta, double *P)
 {
     enum { NODES = 161 };
     static double w[NODES * TINY_MOST_STATES], x[TINY_MOST_REALS];
     const int64_t n = states_count(model->space);
-    const int nodes = kind == NORMALS ? NODES : 4;
+    const int nodes = hidden_units_of(kind) == 1 ? NODES : 4;
     int32_t codes[TINY_MOST_REALS];
     for (int k = 0; k < nodes; k++) {
         const double low = kind == SPINS ? -1 : 0;
         const double bits[] = { k % 2 ? 1 : low, k / 2 ? 1 : low }, normal = 0.2 * (k - NODES / 2);
+        const double u = -3.4 + 0.078 * (k / 2), size = exp(u - exp(-u));
+        const double half = k % 2 ? size : -size;
         for (int64_t i = 0; i < n; i++) {
             state_codes(model->space, i, codes);
             sali_embed_f64(model->space, 1, codes, x);
-            w[k * n + i] = exp(joint(model, kind, beta, kind == NORMALS ? &normal : bits, x));
+            const double *h = kind == NORMALS ? &normal : kind == DRELUS ? &half : bits;
+            w[k * n + i] = exp(joint(model, kind, beta, h, x));
+            w[k * n + i] *= kind == DRELUS ? (1 + exp(-u)) * size : 1;
         }
     }
     memset(P, 0, (size_t)(n * n) * sizeof *P);
@@ -392,15 +419,15 @@ static void layer_matrix(const sal_model *model, int kind, double beta, double *
     }
 }
 
-/* Whether a kind is left to smaller spaces: each Gaussian unit has many values to be summed over.
- */
+/* Whether a kind is left to smaller spaces: each Gaussian or dReLU unit has many values to be
+ * summed over. */
 static bool is_left_out(const sal_space *space, int kind)
 {
-    return kind == NORMALS && states_count(space) > 48;
+    return hidden_units_of(kind) == 1 && states_count(space) > 48;
 }
 
-/* Bits and spins over visible units of any kind are proposals where they are tempered; Gaussian
- * units are exact at any temperature. */
+/* Bits, spins and dReLU units over visible units of any kind are proposals where they are tempered;
+ * Gaussian units are exact at any temperature. */
 START_TEST(rbms_over_any_variables_have_layers)
 {
     static double P[TINY_MOST_STATES * TINY_MOST_STATES];
@@ -408,10 +435,10 @@ START_TEST(rbms_over_any_variables_have_layers)
     sali_sampler_settings settings = { 0 };
     for (int s = 0; s < N_TINY_SPACES; s++) {
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
-        for (int kind = BITS; kind <= NORMALS && !is_left_out(space, kind); kind++) {
+        for (int kind = BITS; kind <= DRELUS && !is_left_out(space, kind); kind++) {
             sal_model *model = any_rbm_over(space, kind);
             ck_assert_msg(model->structure && model->structure->hidden, "%s", tiny_spaces[s].name);
-            ck_assert_int_eq(model->structure->hidden(model), kind == NORMALS ? 1 : 2);
+            ck_assert_int_eq(model->structure->hidden(model), hidden_units_of(kind));
             ck_assert(sali_structure_is_whole(model));
             ck_assert(sali_structure_is_exact(model->structure, 0.6) == (kind == NORMALS));
             check_invariance(model, 1, tiny_spaces[s].name);
@@ -648,6 +675,37 @@ START_TEST(what_is_almost_an_rbm_of_gaussian_units_has_no_layers)
 }
 END_TEST
 
+static sal_expr drelus(sal_tape *t, const char *weights)
+{
+    sal_expr a = sal_matvec(sal_param(t, weights, SAL_SHAPE(3, 4)), sal_state(t));
+    sal_expr delta = vector(t, "delta", 3);
+    return sal_sum(sal_drelu(a, delta, sal_param(t, "t", SAL_SHAPE(1))));
+}
+
+START_TEST(what_is_almost_an_rbm_of_drelu_units_has_no_layers)
+{
+    sal_tape *t = tape_over(SAL_BINARY, 4, 0);
+    sal_model *model = model_of(t, drelus(t, "W"));
+    ck_assert(model->structure && sali_structure_is_whole(model));
+    sal_model_destroy(model);
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_scale(drelus(t, "W"), 2), "units count twice");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_mul(sal_param(t, "g", SAL_SCALAR), drelus(t, "W")),
+                "a parameter times the sum");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_add(drelus(t, "W"), sal_sum(sal_exp(sal_state(t)))), "a rest");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_add(drelus(t, "W"), sal_sum(squares(t, "U"))), "and squares");
+    t = tape_over(SAL_BINARY, 4, 0);
+    expect_none(t, sal_add(drelus(t, "W"), bare_rbm(t)), "and bits");
+    t = tape_over(SAL_SPIN, 4, 0);
+    sal_expr a = sal_tanh(sal_matvec(matrix(t), sal_state(t)));
+    expect_none(t, sal_sum(sal_drelu(a, vector(t, "delta", 3), vector(t, "t", 3))),
+                "units of something else");
+}
+END_TEST
+
 /* Other terms beside an RBM leave its layers, whose draws are proposals then. */
 START_TEST(an_rbm_with_other_terms_has_layers)
 {
@@ -793,7 +851,7 @@ START_TEST(bridges_keep_their_target)
     }
     for (int s = 0; s < N_TINY_SPACES; s++) { /* their bases are no linear functions of levels */
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
-        for (int kind = BITS; kind <= NORMALS && !is_left_out(space, kind); kind++) {
+        for (int kind = BITS; kind <= DRELUS && !is_left_out(space, kind); kind++) {
             sal_model *model = any_rbm_over(space, kind);
             check_bridge(model, kind != NORMALS, tiny_spaces[s].name);
             sal_model_destroy(model);
@@ -880,7 +938,8 @@ START_TEST(allocation_failures_leave_no_model_without_its_structure)
                                                   "fhmm:length=3,factors=2",
                                                   "mixture:dim=2",
                                                   "rbm:visible=2,hidden=3,kind=ordinal,states=3",
-                                                  "rbm:visible=2,hidden=3,hidden_kind=gaussian" };
+                                                  "rbm:visible=2,hidden=3,hidden_kind=gaussian",
+                                                  "rbm:visible=2,hidden=3,hidden_kind=drelu" };
     for (size_t k = 0; k < sizeof specifications / sizeof *specifications; k++) {
         sal_model *model = NULL;
         ck_alloc_sweep(make(specifications[k], &model), sal_model_destroy(model));
@@ -950,6 +1009,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, components_of_weight_0_have_none_at_beta_0);
     tcase_add_test(tcase, what_is_almost_an_rbm_has_no_layers);
     tcase_add_test(tcase, what_is_almost_an_rbm_of_gaussian_units_has_no_layers);
+    tcase_add_test(tcase, what_is_almost_an_rbm_of_drelu_units_has_no_layers);
     tcase_add_test(tcase, an_rbm_with_other_terms_has_layers);
     tcase_add_test(tcase, what_is_almost_a_chain_has_no_messages);
     tcase_add_test(tcase, what_is_almost_chains_side_by_side_has_none);

@@ -298,6 +298,7 @@ static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
     "rbm:visible=2,hidden=3,kind=categorical,states=3,scale=0.9",
     "rbm:visible=2,hidden=1,kind=ordinal,states=4,hidden_kind=gaussian,scale=1.3",
+    "rbm:visible=2,hidden=1,kind=categorical,states=3,hidden_kind=drelu,scale=1.3",
     "ising:side=2,theta=0.3,bias=0.2",
     "mlp:visible=4,hidden=3,layers=1,units=2",
     "at-most",
@@ -334,6 +335,10 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
         tiny_normals(7, 3, 0.7, c);
         ck_ok(sal_model_set_params(model, "b", b, &err), &err);
         ck_ok(sal_model_set_params(model, "c", c, &err), &err);
+    }
+    if (strstr(tiny_builtins[k], "drelu")) {
+        ck_ok(sal_model_set_params(model, "delta", (double[]){ 0.6 }, &err), &err);
+        ck_ok(sal_model_set_params(model, "atanh_eta", (double[]){ -0.5 }, &err), &err);
     }
     if (strncmp(tiny_builtins[k], "mlp", 3) == 0) {
         tiny_normals(8, sal_model_parameters_size(model), 1.2, net);

@@ -133,6 +133,7 @@ static const struct {
     { "rbm:visible=5,hidden=3", "W", "b", "c", H, 1 },
     { "rbm:visible=5,hidden=3,hidden_kind=spin", "W", "b", "c", H, 1 },
     { "rbm:visible=5,hidden=3,kind=ordinal,states=3,hidden_kind=gaussian", "W", "b", "c", H, 1 },
+    { "rbm:visible=5,hidden=3,hidden_kind=drelu", "W", "b", "c", H, 1 },
     { "ising-dense:dim=5", "J", "b", "b", V, 0.5 },
     { "mlp:visible=5,quadratic=1,hidden=2,base=0", "J", "b", "b", V, 1 },
 };

@@ -159,13 +159,14 @@ START_TEST(rbms_of_all_kinds_have_the_exact_log_z)
 {
     static const char *const kinds[] = { "kind=categorical,states=3",
                                          "kind=ordinal,states=3,hidden_kind=spin",
-                                         "kind=categorical,states=3,hidden_kind=gaussian" };
+                                         "kind=categorical,states=3,hidden_kind=gaussian",
+                                         "kind=categorical,states=3,hidden_kind=drelu" };
     sal_data data = labels();
     sal_train_options o = usual();
     o.sampler = "block-gibbs";
     o.learning_rate = 0.1;
     o.iterations = 500;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         char text[100];
         snprintf(text, sizeof text, "rbm:visible=2,hidden=4,%s", kinds[k]);
         check_levels(text, &data, o);

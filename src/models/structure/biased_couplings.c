@@ -84,7 +84,7 @@ static units find_units(const reader *r, int32_t i, double factor)
     units found = { .driven = -1 };
     int32_t less = -1;
     if ((hidden == SALI_HIDES_NORMAL && factor == 0.5) ||
-        (hidden == SALI_HIDES_BITS && factor == 1)) {
+        ((hidden == SALI_HIDES_BITS || hidden == SALI_HIDES_DRELU) && factor == 1)) {
         found.driven = only_input(r, i, 0);
     } else if (factor == 1 && is_difference(r, i, &found.driven, &less)) {
         found.spins = true;

@@ -8,8 +8,9 @@
 /* Parameters are numbered as program->parameters; sizes are known from there. One of:
  *
  *     sum u(W s + c) + b's           W [A x B], c [A] its row bias, b [B] its column bias; u(a) is
- *                                    softplus(a), softplus(2 a) - a (hidden spins, log 2 cosh), or
- *                                    a^2 / 2 (Gaussian hidden units): its slope is a unit's mean
+ *                                    softplus(a), softplus(2 a) - a (hidden spins, log 2 cosh),
+ *                                    a^2 / 2 (Gaussian hidden units) or that of dReLU units: its
+ *                                    slope is a unit's mean
  *     factor s'Js + b's              J [N x N], b [N] both biases; s'Js as sal_quad has it
  */
 typedef struct sali_biased_coupling {

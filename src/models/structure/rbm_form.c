@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognition of RBMs with their hidden units summed out: bits or spins, whose terms are softplus,
- * or Gaussian units, whose terms are squares. Visible units are of any kind with a bounded number
- * of states. Bits over binary variables or spins may have other terms beside them. */
+ * Gaussian units, whose terms are squares, or dReLU units. Visible units are of any kind with a
+ * bounded number of states. Bits over binary variables or spins may have other terms beside them.
+ */
 #include "core/alloc.h"
 #include "models/base.h"
 #include "models/structure/rbm_layers.h"
@@ -46,10 +47,15 @@ static sali_rbm_form *copy_form(const sal_space *space, const sali_rbm_form *for
 }
 
 /* The layers of a form in models of this type: `weighed` for weights that vary, or a rest. */
-static const sali_structure *layers_of(bool normal, bool two_levels, bool weighed, bool f32)
+static const sali_structure *layers_of(sali_hidden hidden, bool two_levels, bool weighed, bool f32)
 {
-    if (normal) {
+    if (hidden == SALI_HIDES_NORMAL) {
         return f32 ? &sali_normal_layers_f32 : &sali_normal_layers_f64;
+    }
+    if (hidden == SALI_HIDES_DRELU) {
+        return weighed ? f32 ? &sali_weighed_drelu_layers_f32 : &sali_weighed_drelu_layers_f64
+               : f32   ? &sali_drelu_layers_f32
+                       : &sali_drelu_layers_f64;
     }
     if (two_levels) {
         return weighed ? f32 ? &sali_weighed_layers_f32 : &sali_weighed_layers_f64
@@ -68,10 +74,11 @@ sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, con
     sali_rbm_form form = { .sum = *sum };
     const sali_hidden hidden =
         sum->core >= 0 ? program->steps[sum->core].op->hidden : SALI_HIDES_NOTHING;
-    const bool normal = hidden == SALI_HIDES_NORMAL;
+    const bool normal = hidden == SALI_HIDES_NORMAL, drelu = hidden == SALI_HIDES_DRELU;
     const bool two_levels = (sali_space_kinds(program->space) & ~TWO_LEVELS) == 0;
-    const bool rest = sum->rest && (normal || !two_levels); /* only what a bridge adds */
-    if (!(normal || hidden == SALI_HIDES_BITS) || !(sum->plain || log_base) ||
+    /* only what a bridge adds */
+    const bool rest = sum->rest && (normal || drelu || !two_levels);
+    if (!(normal || drelu || hidden == SALI_HIDES_BITS) || !(sum->plain || log_base) ||
         program->space->unbounded || (rest && !log_base) ||
         !sali_affine_form_find(program, program->nodes[sum->core].in[0], &form.units)) {
         return SAL_ERR_UNSUPPORTED;
@@ -83,7 +90,7 @@ sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, con
         return status ? status : SAL_ERR_MEMORY;
     }
     const bool weighed = !sum->plain || sum->rest; /* bridges of all kinds are weighed */
-    sali_model_set_structure(model, layers_of(normal, two_levels, weighed, model->dtype == SAL_F32),
+    sali_model_set_structure(model, layers_of(hidden, two_levels, weighed, model->dtype == SAL_F32),
                              data);
     return SAL_OK;
 }

@@ -7,8 +7,8 @@
 #include "models/structure.h"
 #include "models/structure/sum_form.h"
 
-/* f = b'v + g sum softplus(units), or b'v + g sum units^2, with one g for all units, and perhaps a
- * rest. */
+/* f = b'v + g sum u(units) with u softplus, the square or the function of dReLU units, with one g
+ * for all units, and perhaps a rest. */
 typedef struct sali_rbm_form {
     sali_sum_form sum;
     sali_affine_form units;
@@ -25,15 +25,18 @@ extern const sali_structure sali_rbm_layers_f32, sali_rbm_layers_f64;
 extern const sali_structure sali_weighed_layers_f32, sali_weighed_layers_f64;
 
 /* The same for visible units with any number of states, without a rest; and for hidden units that
- * are Gaussian, with any g (rbm_softmax.c). */
+ * are Gaussian, with any g, or dReLU units (rbm_softmax.c). */
 extern const sali_structure sali_softmax_layers_f32, sali_softmax_layers_f64;
 extern const sali_structure sali_weighed_softmax_layers_f32, sali_weighed_softmax_layers_f64;
 extern const sali_structure sali_normal_layers_f32, sali_normal_layers_f64;
+extern const sali_structure sali_drelu_layers_f32, sali_drelu_layers_f64;
+extern const sali_structure sali_weighed_drelu_layers_f32, sali_weighed_drelu_layers_f64;
 
 #ifdef SALI_REAL_BITS
 
 #include "core/memory.h"
 #include "core/real.h"
+#include "core/vector/drelu.h"
 
 /* The numbers of a form in the model's type, at the parameters of `version`. */
 typedef struct layer_numbers {
@@ -44,11 +47,26 @@ typedef struct layer_numbers {
     int64_t reals, hidden; /* of b and c */
     double g;
     real *b, *c;
-    double *bias;  /* [hidden] c before it is rounded */
+    double *bias; /* [hidden] c before it is rounded */
+    /* [hidden] of dReLU units, see sali_drelu, and scratch; NULL: units of another kind */
+    double *delta, *plus, *minus, *t;
     real *scratch; /* of products with W */
 } layer_numbers;
 
-/* Copy g, b and c from p->sum, which has read the present parameters. */
+/* Set to [p->hidden] to the values of input `k` of the hidden units' node, which has as many, or
+ * one for all. */
+static inline void layer_numbers_load(const layer_numbers *p, int k, double *to)
+{
+    const sali_params *params = p->sum.tape->params;
+    const sali_program *program = params->program;
+    const int32_t node = program->nodes[p->form->sum.core].in[k];
+    for (int64_t i = 0; i < p->hidden; i++) {
+        to[i] =
+            sali_load(program->dtype, params->value[node], program->steps[node].size == 1 ? 0 : i);
+    }
+}
+
+/* Copy g, b, c and what dReLU units have from p->sum, which has read the present parameters. */
 static inline void layer_numbers_take(layer_numbers *p)
 {
     p->g = p->sum.weight[0];
@@ -58,6 +76,11 @@ static inline void layer_numbers_take(layer_numbers *p)
     sali_affine_form_bias(&p->form->units, p->sum.tape->params, p->bias);
     for (int64_t k = 0; k < p->hidden; k++) {
         p->c[k] = (real)p->bias[k];
+    }
+    if (p->delta) {
+        layer_numbers_load(p, 1, p->delta);
+        layer_numbers_load(p, 2, p->t);
+        sali_drelu_sides(p->hidden, p->t, p->plus, p->minus);
     }
     p->version = sali_model_version(p->model);
 }
@@ -82,6 +105,12 @@ static inline sal_status layer_numbers_open(const sal_model *model, int64_t chai
         .model = model, .form = form, .reals = model->space->width, .hidden = form->units.size
     };
     p->bias = SALI_TAKE(memory, double, p->hidden);
+    if (tape->program->steps[form->sum.core].op->hidden == SALI_HIDES_DRELU) {
+        p->delta = SALI_TAKE(memory, double, p->hidden);
+        p->plus = SALI_TAKE(memory, double, p->hidden);
+        p->minus = SALI_TAKE(memory, double, p->hidden);
+        p->t = SALI_TAKE(memory, double, p->hidden);
+    }
     p->b = SALI_TAKE(memory, real, p->reals);
     p->c = SALI_TAKE(memory, real, p->hidden);
     p->scratch =

@@ -23,9 +23,9 @@ const sali_structure *sali_chain_clamped(const sal_model *inner);
 
 struct sali_sum_form;
 
-/* An RBM, b'v + sum softplus(W v + c) or b'v + g sum (W v + c)^2, over bounded variables; with
- * softplus over binary variables or spins, perhaps with other terms beside it (rbm_form.c). The
- * forms below allow no other terms. */
+/* An RBM, b'v + sum softplus(W v + c), b'v + g sum (W v + c)^2 or the same with dReLU units, over
+ * bounded variables; with softplus over binary variables or spins, perhaps with other terms beside
+ * it (rbm_form.c). The forms below allow no other terms. */
 sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form,
                                  const double *log_base);
 /* A chain of categorical variables, of which neighbours interact, all in the same way

@@ -27,7 +27,8 @@ static void scale_inputs(const sali_program *program, int32_t i, bool *scaled)
 static bool is_core(const sali_program *program, int32_t i)
 {
     const sali_op *op = program->steps[i].op;
-    return op->hidden == SALI_HIDES_BITS || op->hidden == SALI_HIDES_INDEX || op->lists_pairs;
+    return op->hidden == SALI_HIDES_BITS || op->hidden == SALI_HIDES_INDEX ||
+           op->hidden == SALI_HIDES_DRELU || op->lists_pairs;
 }
 
 /* Set core, plain and rest of the form by the nodes that f is a sum of. Returns the number of

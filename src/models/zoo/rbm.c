@@ -10,13 +10,13 @@
 
 enum { VISIBLE, HIDDEN, SCALE, SEED, KIND, STATES, HIDDEN_KIND, ALPHABET };
 
-/* Values of KIND; HIDDEN_KIND has the first two, and NORMAL. */
+/* Values of KIND; HIDDEN_KIND has the first two, NORMAL and DRELU. */
 enum { BINARY, SPIN, CATEGORICAL, ORDINAL };
-enum { NORMAL = 2 };
+enum { NORMAL = 2, DRELU };
 
 static const char *const kinds[] = { "binary", "spin", "categorical", "ordinal", NULL };
 static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
-static const char *const hidden_kinds[] = { "binary", "spin", "gaussian", NULL };
+static const char *const hidden_kinds[] = { "binary", "spin", "gaussian", "drelu", NULL };
 
 /* Write the letters of the states that the setting alphabet gives, "" for none. *states, if the
  * specification does not give it, becomes their number. SAL_ERR_ARGUMENT if the letters do not suit
@@ -84,12 +84,18 @@ static sal_status make_state(sali_making *m, sal_expr *s)
     return SAL_OK;
 }
 
-/* The sum over the hidden units of log sum_h exp(h a_k), with h in {0, 1}; in {-1, 1}; or of log E
- * exp(h a_k), with h standard normal. */
-static sal_expr hidden_term(sal_expr a, int kind)
+/* The sum over the hidden units of log sum_h exp(h a_k), with h in {0, 1}; in {-1, 1}; of log E
+ * exp(h a_k), with h standard normal; or of the integral over dReLU units. */
+static sal_expr hidden_term(sali_making *m, sal_expr a, int kind)
 {
     if (kind == NORMAL) {
         return sal_scale(sal_sum(sal_square(a)), 0.5);
+    }
+    if (kind == DRELU) {
+        const sal_shape units = sal_expr_shape(a);
+        sal_expr delta = sal_param(m->tape, "delta", units);
+        sal_expr t = sal_param(m->tape, "atanh_eta", units);
+        return sal_sum(sal_drelu(a, delta, t));
     }
     return sal_sum(kind == SPIN ? sal_sub(sal_softplus(sal_scale(a, 2)), a) : sal_softplus(a));
 }
@@ -107,7 +113,7 @@ static sal_status rbm(sali_making *m, sal_expr *f)
     sal_expr b = sal_param(m->tape, "b", SAL_SHAPE(reals));
     sal_expr c = sal_param(m->tape, "c", SAL_SHAPE(hidden));
     sal_expr a = sal_add(sal_matvec(W, s), c);
-    *f = sal_add(hidden_term(a, (int)m->values[HIDDEN_KIND]), sal_dot(b, s));
+    *f = sal_add(hidden_term(m, a, (int)m->values[HIDDEN_KIND]), sal_dot(b, s));
     return SAL_OK;
 }
 
@@ -190,7 +196,7 @@ const sali_builtin sali_builtin_rbm = {
     .name = "rbm",
     .doc = "sum softplus(W s + c) + b's, s in {0,1}^visible, or with units of other kinds",
     .source = "Grathwohl et al. 2021 table 1; Hinton 2010 (starting values); Tubiana, Cocco & "
-              "Monasson 2019 (letters)",
+              "Monasson 2019 (letters, dReLU units)",
     .dtype = SAL_F32,
     .settings = { [VISIBLE] = { "visible", 784, 1, 1e6, true, "visible units", NULL },
                   [HIDDEN] = { "hidden", 500, 1, 1e6, true, "hidden units", NULL },
@@ -201,8 +207,8 @@ const sali_builtin sali_builtin_rbm = {
                              kinds },
                   [STATES] = { "states", 2, 2, 256, true,
                                "of a categorical or ordinal visible unit", NULL },
-                  [HIDDEN_KIND] = { "hidden_kind", BINARY, 0, 2, true,
-                                    "of hidden units: {0,1}, {-1,+1}, or real numbers",
+                  [HIDDEN_KIND] = { "hidden_kind", BINARY, 0, 3, true,
+                                    "of hidden units: {0,1}, {-1,+1}, or two kinds of real numbers",
                                     hidden_kinds },
                   [ALPHABET] = { "alphabet", 0, 0, 3, true,
                                  "of the states of categorical visible units; auto: of the "
