@@ -580,6 +580,10 @@ START_TEST(an_rbm_of_letters_needs_only_the_alignment)
     succeeds("exact letters.dat");
     succeeds("train rbm:kind=categorical,states=5,hidden=4 --data rna.fa --kind alignment --out "
              "five --batch 10 --iterations 2 --fresh 0 --objective pcd --sampler block-gibbs");
+    succeeds("train rbm:kind=categorical,states=5,hidden=4,hidden_kind=drelu --data rna.fa --kind "
+             "alignment --out drelu --batch 10 --iterations 2 --fresh 0 --reservoir 20");
+    succeeds("convert drelu drelu.dat");
+    succeeds("exact drelu.dat");
     fails(64, "the 5 letters of the alphabet rna; the model's variables have 21 states",
           "train rbm:kind=categorical,states=21 --data rna.fa --kind alignment --out six");
     succeeds("train rbm:kind=ordinal,states=3,hidden=3,hidden_kind=gaussian --data p-idx3-ubyte "

@@ -91,6 +91,26 @@ START_TEST(terms_are_means_over_uniform_states)
 }
 END_TEST
 
+/* dReLU units, also with two modes or one side that is almost gone; terms grow as the square of the
+ * scale. */
+START_TEST(terms_of_drelu_units_are_means_too)
+{
+    static const double scales[] = { 0.1, 0.5, 1, 4 };
+    static const double deltas[] = { 0, 0.7, -2, 3 }, skews[] = { 0, 0.4, -0.5, 3 };
+    for (int k = 0; k < 4; k++) {
+        sal_model *model = open_rbm("drelu", scales[k]);
+        const double delta[HIDDEN] = { deltas[k], -deltas[k], 0.3 };
+        const double atanh_eta[HIDDEN] = { skews[k], 0.2, -skews[k] };
+        sal_error err;
+        check_terms(model, 1e-10 * (1 + scales[k] * scales[k]));
+        ck_ok(sal_model_set_params(model, "delta", delta, &err), &err);
+        ck_ok(sal_model_set_params(model, "atanh_eta", atanh_eta, &err), &err);
+        check_terms(model, 1e-10 * (1 + scales[k] * scales[k]));
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* The mean over the states of a site is 0 for some t where its weights are x, -x and 0 .. */
 START_TEST(sites_of_equal_and_opposite_weights_are_exact)
 {
@@ -193,7 +213,14 @@ START_TEST(other_models_and_huge_weights_are_refused)
     ck_ok(sal_model_set_params(model, "c", c, &err), &err);
     ck_fails(sali_potts_of_rbm(model, &p, &err), SAL_ERR_ARGUMENT, &err,
              "hidden unit 1 may be 600");
+    sal_model *drelu = open_rbm("drelu", 1);
+    c[1] = 1e6;
+    ck_ok(sal_model_set_params(drelu, "c", c, &err), &err);
+    ck_fails(sali_potts_of_rbm(drelu, &p, &err), SAL_ERR_ARGUMENT, &err, "smaller weights only");
     c[1] = NAN;
+    ck_ok(sal_model_set_params(drelu, "c", c, &err), &err);
+    ck_fails(sali_potts_of_rbm(drelu, &p, &err), SAL_ERR_ARGUMENT, &err, "hidden unit 1 may be");
+    sal_model_destroy(drelu);
     ck_ok(sal_model_set_params(model, "c", c, &err), &err);
     ck_fails(sali_potts_of_rbm(model, &p, &err), SAL_ERR_ARGUMENT, &err, "hidden unit 1 may be");
     ck_assert_ptr_null(p.J);
@@ -203,10 +230,12 @@ END_TEST
 
 START_TEST(allocation_failures_are_reported)
 {
-    sal_model *model = open_rbm("spin", 1);
-    sali_potts p = { 0 };
-    ck_alloc_sweep(sali_potts_of_rbm(model, &p, NULL), sali_potts_free(&p));
-    sal_model_destroy(model);
+    for (int k = 0; k < 2; k++) {
+        sal_model *model = open_rbm(k ? "drelu" : "spin", 1);
+        sali_potts p = { 0 };
+        ck_alloc_sweep(sali_potts_of_rbm(model, &p, NULL), sali_potts_free(&p));
+        sal_model_destroy(model);
+    }
 }
 END_TEST
 
@@ -215,6 +244,7 @@ int main(void)
     Suite *suite = suite_create("rbm_potts");
     TCase *tcase = tcase_create("rbm_potts");
     tcase_add_test(tcase, terms_are_means_over_uniform_states);
+    tcase_add_test(tcase, terms_of_drelu_units_are_means_too);
     tcase_add_test(tcase, sites_of_equal_and_opposite_weights_are_exact);
     tcase_add_test(tcase, terms_do_not_depend_on_the_gauge_of_the_weights);
     tcase_add_test(tcase, letters_of_the_model_are_kept);

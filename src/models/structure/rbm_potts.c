@@ -12,7 +12,11 @@
  *     J_ij(a, b) =            - 1 / (2 pi) int g(t) exp(i t c) prod_k chi_k(t) u_i(a) u_j(b) dt.
  *
  * The integral is twice the real part of the sum over t = (m + 1/2) step, which repeats psi with a
- * period of 2 pi / step: its error is exp(-REACH) if that is REACH more than the largest |y|. */
+ * period of 2 pi / step: its error is exp(-REACH) if that is REACH more than the largest |y|.
+ *
+ * The term psi(y) of a dReLU unit grows as y^2 and has no such g. It is replaced by psi(y) times a
+ * window that is 1 up to the largest |y| and falls to 0 beyond, whose Fourier series has the
+ * coefficients G_m at t = m step in place of -g(t) step / (2 pi). */
 #include "models/structure/rbm_potts.h"
 
 #include <complex.h>
@@ -21,14 +25,23 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/vector/blas.h"
+#include "core/vector/drelu.h"
 #include "models/clamp.h"
 #include "models/structure/affine_form.h"
 #include "models/structure/sum_form.h"
+#include "stats/fft.h"
 
 #define REACH 25.0
 #define LAST 9.0 /* of t: g is below 1e-11 there */
 /* Most nodes of an integral: units whose |y| may be above about 5700 are refused. */
 #define MOST_NODES 8192
+/* Of dReLU units: the window is erfc(|y| - largest - EDGE) / 2, and ends after 2 EDGE; of the
+ * Fourier series, what is below SMALL times its largest term is left out; most samples of psi; most
+ * nodes that are treated at a time. */
+#define EDGE 6.0
+#define SMALL 1e-14
+#define MOST_SAMPLES (INT64_C(1) << 18)
+#define CHUNK 1024
 /* In place of chi_i(t) = 0, by which its factor in the product is divided away. */
 #define TINY 1e-100
 
@@ -37,6 +50,8 @@ static const double pi = 3.14159265358979323846;
 typedef struct rbm {
     sali_sum_form sum;
     sali_affine_form units;
+    int32_t core;
+    bool drelu; /* the units are dReLU units, else bits */
 } rbm;
 
 /* Read the form of f into *r. SAL_ERR_UNSUPPORTED: it is not known to be an RBM of letters. */
@@ -57,7 +72,10 @@ static sal_status find_form(const sal_model *model, rbm *r)
     const sali_program *program = tape->program;
     sal_status status = sali_sum_form_find(tape, &r->sum);
     const int32_t core = status == SAL_OK && !r->sum.rest ? r->sum.core : -1;
-    const bool fits = core >= 0 && program->steps[core].op->hidden == SALI_HIDES_BITS &&
+    const sali_hidden hidden = core >= 0 ? program->steps[core].op->hidden : SALI_HIDES_NOTHING;
+    r->core = core;
+    r->drelu = hidden == SALI_HIDES_DRELU;
+    const bool fits = (r->drelu || hidden == SALI_HIDES_BITS) &&
                       sali_affine_form_find(program, program->nodes[core].in[0], &r->units);
     return status ? status : fits ? SAL_OK : SAL_ERR_UNSUPPORTED;
 }
@@ -79,6 +97,11 @@ typedef struct work {
     double *left, *right; /* [2 x nodes x N] of a unit: real and imaginary parts of u, and what they
                              are multiplied by */
     double complex *chi;  /* [sites] */
+    int64_t rows;         /* nodes that left and right have room for */
+    int64_t nodes;        /* of the unit: */
+    double *t;            /* [MOST_NODES] */
+    double complex *weight; /* [MOST_NODES] */
+    double *re, *im;        /* [MOST_SAMPLES] of dReLU units: psi, then its Fourier series */
 } work;
 
 /* Read the weights of unit k into w->w in the zero-sum gauge. Returns its bias in that gauge. */
@@ -115,11 +138,11 @@ static double largest(const work *w, double c)
     return sum;
 }
 
-/* Write the row of node t of a unit with bias c into left and right, `nodes` rows apart, and add
- * its part of the terms of one site to h. `step` is the weight of the node. */
-static void add_node(work *w, double c, double t, double step, int64_t node, int64_t nodes,
-                     double *h)
+/* Write the row of node `from` + `node` of a unit with bias c into left and right, whose real and
+ * imaginary parts are `nodes` rows apart, and add its part of the terms of one site to h. */
+static void add_node(work *w, double c, int64_t from, int64_t node, int64_t nodes, double *h)
 {
+    const double t = w->t[from + node];
     double complex product = cexp(I * t * c);
     for (int64_t i = 0; i < w->sites; i++) {
         double complex chi = 0;
@@ -129,7 +152,7 @@ static void add_node(work *w, double c, double t, double step, int64_t node, int
         w->chi[i] = cabs(chi) < TINY ? TINY : chi;
         product *= w->chi[i];
     }
-    product *= -step / (t * sinh(pi * t)); /* 2 / (2 pi) times g */
+    product *= w->weight[from + node];
     double *real = w->left + node * w->N, *imaginary = real + nodes * w->N;
     double *by_real = w->right + node * w->N, *by_imaginary = by_real + nodes * w->N;
     for (int64_t k = 0; k < w->N; k++) {
@@ -154,25 +177,151 @@ static int64_t count_nodes(double step)
     return (int64_t)ceil(LAST / step);
 }
 
-/* Add the terms of unit k to h and J, the blocks of a site with itself included. */
-static void add_unit(work *w, const rbm *r, int64_t k, sali_potts *p)
+/* Set the nodes of a bit with inputs y up to `most`, of which there are at most MOST_NODES. */
+static void place_nodes(work *w, double most)
 {
-    const double c = read_unit(w, r, k), step = step_of(largest(w, c));
-    const int64_t nodes = count_nodes(step), N = w->N;
-    for (int64_t m = 0; m < nodes; m++) {
-        add_node(w, c, ((double)m + 0.5) * step, step, m, nodes, p->h);
+    const double step = step_of(most);
+    w->nodes = count_nodes(step);
+    for (int64_t m = 0; m < w->nodes; m++) {
+        const double t = w->t[m] = ((double)m + 0.5) * step;
+        w->weight[m] = -step / (t * sinh(pi * t)); /* 2 / (2 pi) times g */
     }
-    for (int64_t i = 0; i < N; i++) {
-        p->h[i] += w->w[i] / 2;
-    }
-    sali_blas_single_thread_begin();
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)N, (int)N, (int)(2 * nodes), 1,
-                w->left, (int)N, w->right, (int)N, 1, p->J, (int)N);
-    sali_blas_single_thread_end();
 }
 
-/* Allocate left and right for the unit with most nodes. SAL_ERR_ARGUMENT if these are too many, or
- * a unit has another weight than 1. */
+/* Input `k` of the node of the hidden units, for unit `unit`. */
+static double unit_number(const work *w, const rbm *r, int k, int64_t unit)
+{
+    const sali_params *params = w->sum.tape->params;
+    const int32_t node = params->program->nodes[r->core].in[k];
+    return sali_load(params->program->dtype, params->value[node],
+                     params->program->steps[node].size == 1 ? 0 : unit);
+}
+
+/* Set w->re [n] to psi times the window of dReLU unit `unit`, with inputs up to `most`, at n points
+ * `spacing` apart around 0, and w->im to 0. */
+static void sample_term(work *w, const rbm *r, int64_t unit, double most, double spacing, int64_t n)
+{
+    const double delta = unit_number(w, r, 1, unit), t = unit_number(w, r, 2, unit);
+    double plus, minus, mean;
+    sali_drelu_sides(1, &t, &plus, &minus);
+    const sali_drelu numbers = { &delta, &plus, &minus };
+    for (int64_t k = 0; k < n; k++) {
+        const double y = ((double)k - (double)n / 2) * spacing;
+        sali_drelu_values(1, &numbers, &y, &w->re[k], &mean);
+        w->re[k] *= erfc(fabs(y) - most - EDGE) / 2;
+        w->im[k] = 0;
+    }
+}
+
+/* The place at which a Fourier transform of n = 2^bits numbers leaves its term m. */
+static int64_t place_of(int64_t m, int64_t n)
+{
+    int64_t place = 0;
+    for (; n > 1; n /= 2, m /= 2) {
+        place = 2 * place + m % 2;
+    }
+    return place;
+}
+
+/* Append the node of term m of the Fourier series of n samples that is in w->re and w->im. */
+static void append_node(work *w, double step, int64_t m, int64_t n)
+{
+    const int64_t at = place_of(m, n);
+    const double sign = m % 2 ? -1 : 1; /* the samples begin at half a period below 0 */
+    w->t[w->nodes] = (double)m * step;
+    w->weight[w->nodes++] = sign * 2 * (w->re[at] + I * w->im[at]) / (double)n;
+}
+
+/* The number of terms 0 .. n / 2 of a Fourier series, in w->re and w->im, without the small ones at
+ * its end. */
+static int64_t count_terms(const work *w, int64_t n)
+{
+    double most = 0;
+    int64_t count = 0;
+    for (int64_t k = 0; k < n; k++) {
+        most = fmax(most, hypot(w->re[k], w->im[k]));
+    }
+    for (int64_t m = 0; m <= n / 2; m++) {
+        const int64_t at = place_of(m, n);
+        count = hypot(w->re[at], w->im[at]) > SMALL * most ? m + 1 : count;
+    }
+    return count;
+}
+
+/* Set w->re and w->im to the Fourier transform of the samples of sample_term. */
+static sal_status transform_samples(work *w, const rbm *r, int64_t unit, double most,
+                                    double spacing, int64_t n, sal_error *err)
+{
+    sali_memory own = { 0 };
+    sali_fft fft;
+    sal_status status = sali_fft_init(&fft, &own, n, err);
+    if (status == SAL_OK) {
+        sample_term(w, r, unit, most, spacing, n);
+        sali_fft_forward(&fft, w->re, w->im);
+    }
+    sali_memory_free(&own);
+    return status;
+}
+
+/* Set the nodes of dReLU unit `unit` with inputs y up to `most`. SAL_ERR_ARGUMENT if they are too
+ * many. The term 0 of the Fourier series is a constant. */
+static sal_status find_nodes(work *w, const rbm *r, int64_t unit, double most, sal_error *err)
+{
+    const double period = 2 * (most + 2 * EDGE);
+    int64_t n = sali_fft_size(most < MOST_SAMPLES ? (int64_t)(4 * period) : MOST_SAMPLES);
+    int64_t terms = n;
+    for (; n <= MOST_SAMPLES; n *= 2) { /* until the last half of the terms are small */
+        sal_status status = transform_samples(w, r, unit, most, period / (double)n, n, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+        terms = count_terms(w, n);
+        if (terms <= n / 4) {
+            break;
+        }
+    }
+    w->nodes = 0;
+    if (n > MOST_SAMPLES || terms > MOST_NODES) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the input of hidden unit %lld may be %g, and its term takes more than %d "
+                         "waves; couplings of pairs are known for smaller weights only",
+                         (long long)unit, most, MOST_NODES);
+    }
+    for (int64_t m = 1; m < terms; m++) {
+        append_node(w, 2 * pi / period, m, n);
+    }
+    return SAL_OK;
+}
+
+/* Add the terms of unit k to h and J, the blocks of a site with itself included. */
+static sal_status add_unit(work *w, const rbm *r, int64_t k, sali_potts *p, sal_error *err)
+{
+    const double c = read_unit(w, r, k), most = largest(w, c);
+    const int64_t N = w->N;
+    sal_status status = SAL_OK;
+    if (r->drelu) {
+        status = find_nodes(w, r, k, most, err);
+    } else {
+        place_nodes(w, most);
+        for (int64_t i = 0; i < N; i++) {
+            p->h[i] += w->w[i] / 2;
+        }
+    }
+    for (int64_t from = 0; status == SAL_OK && from < w->nodes; from += w->rows) {
+        const int64_t left = w->nodes - from, nodes = left < w->rows ? left : w->rows;
+        for (int64_t m = 0; m < nodes; m++) {
+            add_node(w, c, from, m, nodes, p->h);
+        }
+        sali_blas_single_thread_begin();
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)N, (int)N, (int)(2 * nodes), 1,
+                    w->left, (int)N, w->right, (int)N, 1, p->J, (int)N);
+        sali_blas_single_thread_end();
+    }
+    return status;
+}
+
+/* Allocate left and right, for bits for the unit with most nodes. SAL_ERR_ARGUMENT if these are too
+ * many, or a unit has another weight than 1. */
 static sal_status make_room(work *w, const rbm *r, sal_error *err)
 {
     int64_t nodes = 0;
@@ -183,15 +332,16 @@ static sal_status make_room(work *w, const rbm *r, sal_error *err)
             return sali_fail(err, SAL_ERR_ARGUMENT, "hidden unit %lld counts %g times; expected 1",
                              (long long)k, w->sum.weight[k]);
         }
-        if (!(most < limit)) {
+        if (r->drelu ? !isfinite(most) : !(most < limit)) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "the input of hidden unit %lld may be %g; expected less than %.0f for "
                              "couplings of pairs",
                              (long long)k, most, limit);
         }
-        const int64_t own = count_nodes(step_of(most));
+        const int64_t own = r->drelu ? CHUNK : count_nodes(step_of(most));
         nodes = own > nodes ? own : nodes;
     }
+    w->rows = nodes;
     w->left = SALI_TAKE(&w->memory, double, 2 * nodes * w->N);
     w->right = SALI_TAKE(&w->memory, double, 2 * nodes * w->N);
     return sali_memory_status(&w->memory, err);
@@ -232,7 +382,7 @@ static sal_status fill(work *w, const rbm *r, sali_potts *p, sal_error *err)
     sali_affine_form_bias(&r->units, w->sum.tape->params, w->c);
     sal_status status = make_room(w, r, err);
     for (int64_t k = 0; status == SAL_OK && k < w->H; k++) {
-        add_unit(w, r, k, p);
+        status = add_unit(w, r, k, p, err);
     }
     add_linear(w, p);
     finish_couplings(w, p->J);
@@ -251,6 +401,10 @@ static sal_status open_work(const sal_model *model, const rbm *r, work *w, sali_
     w->c = SALI_TAKE(&w->memory, double, w->H);
     w->w = SALI_TAKE(&w->memory, double, w->N);
     w->chi = SALI_TAKE(&w->memory, double complex, w->sites);
+    w->t = SALI_TAKE(&w->memory, double, MOST_NODES);
+    w->weight = SALI_TAKE(&w->memory, double complex, MOST_NODES);
+    w->re = r->drelu ? SALI_TAKE(&w->memory, double, MOST_SAMPLES) : NULL;
+    w->im = r->drelu ? SALI_TAKE(&w->memory, double, MOST_SAMPLES) : NULL;
     p->h = SALI_NEW_ARRAY(double, w->N);
     p->J = SALI_NEW_ARRAY(double, w->N * w->N);
     if (model->space->blocks[0].letters) {
@@ -274,8 +428,8 @@ sal_status sali_potts_of_rbm(const sal_model *model, sali_potts *out, sal_error 
         return status == SAL_ERR_MEMORY
                    ? sali_fail_memory(err)
                    : sali_fail(err, SAL_ERR_ARGUMENT,
-                               "the model is not known to be an RBM of letters with hidden bits or "
-                               "spins, and nothing else");
+                               "the model is not known to be an RBM of letters with hidden bits, "
+                               "spins or dReLU units, and nothing else");
     }
     if (model->space->width > SALI_POTTS_MOST) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
