@@ -351,7 +351,11 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
  * Params:  space: 2 variables or more, with 256 states at most. a, b: samples of its states, of
  *          which rows, variables, codes and weight count (weights positive and finite, or NULL for
  *          equal ones); they may be the same. threads: 0: OpenMP's choice. correlation: not NULL;
- *          NaN if all entries of a sample are equal, as of one row.
+ *          NaN if all entries of a sample are equal, as of one row. limit: NULL, or receives what
+ *          the correlation would be on average if the rows of b were independent and had the
+ *          frequencies of a: sqrt(S / (S + N / rows)), with S = sum c_ij(x, y)^2 and N the sum of
+ *          the variances of (s_i = x) - f_i(x) times (s_j = y) - f_j(y); rows are (sum w)^2 / sum
+ *          w^2 of the weights.
  * Returns: SAL_ERR_ARGUMENT (names the row of a bad code or weight); SAL_ERR_MEMORY. *correlation
  *          is then untouched.
  * Cost:    O(rows V^2 + pairs of states), and 16 bytes for each pair of states.
@@ -361,7 +365,7 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
  *          1 / (sum of the weights). */
 SAL_API sal_status sal_stats_pair_correlation(const sal_space *space, const sal_data *a,
                                               const sal_data *b, int threads, double *correlation,
-                                              sal_error *err);
+                                              double *limit, sal_error *err);
 
 /* Write draws as an array of shape (1, draws, variables), uint8, or int32 where a variable has more
  * than 256 states or no cap, as sal_run_save writes the draws of one chain. Draws of a clamped

@@ -30,9 +30,12 @@ typedef struct sal_train_report {
     double gradient_norm;    /* of the last update, before clipping */
     double pearson; /* at the last report or step of sparsity, sal_stats_pair_correlation of data
                        and `samples`; NaN where it is not computed */
-    double density; /* share of the couplings that are active; NaN without sparsity */
-    bool reached;   /* training ends with this report, as it has the correlation `pearson`, and the
-                       density that decimation was to reach */
+    double pearson_limit; /* what `pearson` is on average where as many independent samples have
+                             the pair frequencies of the data: fewer samples show less; NaN where
+                             it is not computed */
+    double density;       /* share of the couplings that are active; NaN without sparsity */
+    bool reached; /* training ends with this report, as it has the correlation `pearson`, and the
+                     density that decimation was to reach */
     double sampling_seconds; /* of sampling, since the start or the last resume */
     double gradient_seconds; /* of gradients, since the start or the last resume */
     double learning_rate; /* of the last update, including warm-up, schedule and cool-down; SAL_PTT
@@ -377,6 +380,7 @@ SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *mod
  *   is given, but `buffer` or magnitude_penalty, unless the suggested objective is SAL_PCD.
  * - Another sampler than the suggested one: no number of steps is suggested. Another optimiser: no
  *   learning rate, momentum or beta2.
+ * - SAL_SPARSITY_ACTIVATE: a larger learning rate.
  * - A suggested batch is no larger than a given number of persistent chains or, except with
  *   SAL_PCD, the number of rows. A reservoir is suggested for the suggested batch only.
  *

@@ -48,6 +48,7 @@ sal_status sal_flat_report(const sal_train_report *report, char **json, sal_erro
         SALI_FLAT_FIELD("log_z_error", REAL, sal_train_report, log_z_error),
         SALI_FLAT_FIELD("log_likelihood", REAL, sal_train_report, log_likelihood),
         SALI_FLAT_FIELD("pearson", REAL, sal_train_report, pearson),
+        SALI_FLAT_FIELD("pearson_limit", REAL, sal_train_report, pearson_limit),
         SALI_FLAT_FIELD("disturbed", WHOLE, sal_train_report, disturbed),
         SALI_FLAT_FIELD("density", REAL, sal_train_report, density),
         SALI_FLAT_FIELD("reached", TRUTH, sal_train_report, reached),

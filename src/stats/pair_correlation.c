@@ -43,9 +43,19 @@ static sal_status check_sample(const sal_space *space, const sal_data *sample, d
     return SAL_OK;
 }
 
+/* The number of rows with equal weights whose means are as precise as those of this sample. */
+static double effective_rows(const sal_data *sample, double total)
+{
+    double squares = sample->weight ? 0 : (double)sample->rows;
+    for (int64_t r = 0; sample->weight && r < sample->rows; r++) {
+        squares += sample->weight[r] * sample->weight[r];
+    }
+    return total * total / squares;
+}
+
 static sal_status correlate(const sal_space *space, const sal_data *const sample[2],
                             const double total[2], int threads, sali_memory *memory,
-                            double *correlation, sal_error *err)
+                            double *correlation, double *limit, sal_error *err)
 {
     const int64_t na = sample[0]->rows, nb = sample[1]->rows;
     sali_pair_frequencies f[2];
@@ -60,12 +70,16 @@ static sal_status correlate(const sal_space *space, const sal_data *const sample
     }
     if (status == SAL_OK) {
         *correlation = sali_pairs_correlation(&pairs, &f[0], &f[1]);
+        if (limit) {
+            *limit = sali_pairs_limit(&pairs, &f[0], effective_rows(sample[1], total[1]));
+        }
     }
     return status;
 }
 
 sal_status sal_stats_pair_correlation(const sal_space *space, const sal_data *a, const sal_data *b,
-                                      int threads, double *correlation, sal_error *err)
+                                      int threads, double *correlation, double *limit,
+                                      sal_error *err)
 {
     const sal_data *const sample[2] = { a, b };
     double total[2] = { 0 };
@@ -78,7 +92,7 @@ sal_status sal_stats_pair_correlation(const sal_space *space, const sal_data *a,
     status = status ? status : check_sample(space, b, &total[1], err);
     if (status == SAL_OK) {
         sali_memory memory = { 0 };
-        status = correlate(space, sample, total, threads, &memory, correlation, err);
+        status = correlate(space, sample, total, threads, &memory, correlation, limit, err);
         sali_memory_free(&memory);
     }
     return status;

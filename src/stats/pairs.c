@@ -140,3 +140,29 @@ double sali_pairs_correlation(const sali_pairs *p, const sali_pair_frequencies *
     const double va = aa - a * a / n, vb = bb - b * b / n;
     return va > NOTHING && vb > NOTHING ? (ab - a * b / n) / sqrt(va * vb) : NAN;
 }
+
+/* The variance of (x_k - f_k)(x_l - f_l) for x of 0 and 1 with the means f_k and f_l and the mean
+ * product f_kl. */
+static double product_variance(double fk, double fl, double fkl)
+{
+    const double c = fkl - fk * fl, k0 = fk * fk, k1 = (1 - fk) * (1 - fk), l0 = fl * fl,
+                 l1 = (1 - fl) * (1 - fl);
+    return fkl * k1 * l1 + (fk - fkl) * k1 * l0 + (fl - fkl) * k0 * l1 +
+           (1 - fk - fl + fkl) * k0 * l0 - c * c;
+}
+
+double sali_pairs_limit(const sali_pairs *p, const sali_pair_frequencies *f, double rows)
+{
+    double signal = 0, noise = 0;
+    for (int64_t i = 0; i < p->variables; i++) {
+        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++) {
+            const double *pair = f->pair + p->row[k];
+            for (int64_t l = 0; l < p->offset[i]; l++) {
+                const double c = pair[l] - f->single[k] * f->single[l];
+                signal += c * c;
+                noise += product_variance(f->single[k], f->single[l], pair[l]);
+            }
+        }
+    }
+    return signal > NOTHING ? sqrt(signal / (signal + noise / rows)) : NAN;
+}

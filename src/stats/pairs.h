@@ -52,4 +52,9 @@ void sali_pairs_count_states(const sali_pairs *pairs, int64_t n, const int32_t *
 double sali_pairs_correlation(const sali_pairs *pairs, const sali_pair_frequencies *a,
                               const sali_pair_frequencies *b);
 
+/* The correlation that `rows` independent rows with these frequencies have with them, on average:
+ * sqrt(S / (S + N / rows)), where S is the sum of the squares of the connected frequencies and N
+ * that of the variances of the products (x_k - f_k)(x_l - f_l) of single rows. NaN if S is 0. */
+double sali_pairs_limit(const sali_pairs *pairs, const sali_pair_frequencies *f, double rows);
+
 #endif

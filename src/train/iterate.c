@@ -193,6 +193,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .log_z_error = t->now.log_z_error,
         .log_likelihood = t->now.log_likelihood,
         .pearson = t->now.pearson,
+        .pearson_limit = t->pairs.limit,
         .density = sali_sparsity_density(&t->sparsity),
         .reached = t->reached,
         .best = t->worse == 0,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The correlation of the connected pair frequencies of data and samples, by which a training can
  * stop. */
+#include <math.h>
+
 #include "core/error.h"
 #include "train/data.h"
 #include "train/trainer.h"
@@ -8,6 +10,7 @@
 sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
 {
     const sal_space *space = t->model->space;
+    t->pairs.limit = NAN;
     if (t->options.pearson == 0) {
         return SAL_OK;
     }
@@ -38,6 +41,7 @@ sal_status sali_pearson_create(sal_trainer *t, sal_error *err)
     if (status == SAL_OK) {
         sali_pairs_count_rows(&t->pairs.of, rows, t->data->codes, t->data->weight,
                               sali_data_weight(t->data), t->options.threads, &t->pairs.data);
+        t->pairs.limit = sali_pairs_limit(&t->pairs.of, &t->pairs.data, (double)chains);
     }
     return status;
 }

@@ -103,12 +103,18 @@ static bool same_sampler(const char *a, const char *b)
     return a && b && length == strcspn(b, ":") && strncmp(a, b, length) == 0;
 }
 
-/* Fit suggestions *s to what is given and to the number of rows (0: not known). */
-static void fit_suggestions(const request *r, int64_t rows, sal_train_options *s)
+/* Fit suggestions *s to what is given and to the number of rows (0: not known); activation_rate as
+ * in the model's record. */
+static void fit_suggestions(const request *r, int64_t rows, double activation_rate,
+                            sal_train_options *s)
 {
     const sal_train_options *given = &r->options;
     const bool persistent = sali_objective_of(s->objective)->persistent;
     const int64_t batch = s->batch;
+    if (GIVES(r, sparsity.method) && given->sparsity.method == SAL_SPARSITY_ACTIVATE &&
+        activation_rate > 0) {
+        s->learning_rate = activation_rate;
+    }
     if (GIVES(r, sampler) && !same_sampler(given->sampler, s->sampler)) {
         s->steps = 0;
     }
@@ -141,7 +147,7 @@ bool sal_train_suggest(const char *specification, const char *given, int64_t row
     if (!goes_with(&r, suggested.objective)) {
         return false;
     }
-    fit_suggestions(&r, rows, &suggested);
+    fit_suggestions(&r, rows, training->activation_rate, &suggested);
     for (int64_t k = 0; k < table->n; k++) {
         if (!is_given(&r, &table->options[k])) {
             sali_option_copy(&table->options[k], &suggested, options);

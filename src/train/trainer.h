@@ -113,8 +113,9 @@ struct sal_trainer {
     struct {
         sali_pairs of;
         sali_pair_frequencies data, samples;
-    } pairs;      /* of states, with options.pearson */
-    bool reached; /* at the last report: the training ends, as options.pearson asks for */
+        double limit; /* of the correlation of so many samples; NaN without options.pearson */
+    } pairs;          /* of states, with options.pearson */
+    bool reached;     /* at the last report: the training ends, as options.pearson asks for */
     struct {
         double log_z, log_z_error, log_likelihood, pearson;
     } now; /* at the last report; NaN before */

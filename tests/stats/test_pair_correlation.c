@@ -62,7 +62,7 @@ static sal_status correlate(const sal_space *space, int64_t na, uint8_t *a, doub
     const int64_t V = sal_space_variables(space);
     const sal_data A = { .rows = na, .variables = V, .codes = a, .weight = wa };
     const sal_data B = { .rows = nb, .variables = V, .codes = b, .weight = wb };
-    return sal_stats_pair_correlation(space, &A, &B, 1, r, err);
+    return sal_stats_pair_correlation(space, &A, &B, 1, r, NULL, err);
 }
 
 static double share(int64_t rows, int64_t V, const uint8_t *codes, const double *w, int64_t i,
@@ -179,14 +179,61 @@ START_TEST(threads_give_the_same_bits)
     const sal_data A = { .rows = 300, .variables = 9, .codes = a, .weight = w };
     const sal_data B = { .rows = 200, .variables = 9, .codes = b };
     sal_error err = { 0 };
-    ck_ok(sal_stats_pair_correlation(space, &A, &B, 1, &one, &err), &err);
+    ck_ok(sal_stats_pair_correlation(space, &A, &B, 1, &one, NULL, &err), &err);
     for (int k = 0; k < 3; k++) {
-        ck_ok(sal_stats_pair_correlation(space, &A, &B, threads[k], &r, &err), &err);
+        ck_ok(sal_stats_pair_correlation(space, &A, &B, threads[k], &r, NULL, &err), &err);
         ck_assert_double_eq(r, one);
     }
     sal_space_destroy(space);
     free(a);
     free(b);
+    free(w);
+}
+END_TEST
+
+/* The mean correlation between rows, with weights or without, and independent samples of them. */
+START_TEST(samples_of_the_same_rows_have_the_limit)
+{
+    enum { ROWS = 200, SAMPLES = 1000 };
+    static const int states[2] = { 2, 4 };
+    uint8_t *a = sample(ROWS, 8, 2, states, 40), b[400 * 8];
+    double *w = weights(ROWS), total = 0;
+    sal_space *space = labels(8, 2, states);
+    for (int r = 0; r < ROWS; r++) {
+        total += w[r];
+    }
+    for (int64_t n = 25; n <= 400; n *= 4) {
+        const sal_data A = { .rows = ROWS, .variables = 8, .codes = a, .weight = w };
+        const sal_data B = { .rows = n, .variables = 8, .codes = b };
+        double sum = 0, limit = 0;
+        sal_error err = { 0 };
+        for (int k = 0; k < SAMPLES; k++) {
+            for (int64_t r = 0; r < n; r++) {
+                double left = total * draw() / (1 << 24);
+                int row = 0;
+                while (row < ROWS - 1 && (left -= w[row]) >= 0) {
+                    row++;
+                }
+                memcpy(b + r * 8, a + row * 8, 8);
+            }
+            double r = 0;
+            ck_ok(sal_stats_pair_correlation(space, &A, &B, 1, &r, &limit, &err), &err);
+            sum += r;
+        }
+        ck_assert_double_eq_tol(sum / SAMPLES, limit, 0.004);
+        /* Rows with next to no weight do not count. */
+        double halves[400] = { 0 }, same = 0, r = 0;
+        for (int64_t k = 0; k < n; k++) {
+            halves[k] = k < n / 2 ? 1e-9 : 3;
+        }
+        const sal_data C = { .rows = n, .variables = 8, .codes = b, .weight = halves };
+        const sal_data D = { .rows = n - n / 2, .variables = 8, .codes = b };
+        ck_ok(sal_stats_pair_correlation(space, &A, &C, 1, &r, &limit, &err), &err);
+        ck_ok(sal_stats_pair_correlation(space, &A, &D, 1, &r, &same, &err), &err);
+        ck_assert_double_eq_tol(limit, same, 1e-6);
+    }
+    sal_space_destroy(space);
+    free(a);
     free(w);
 }
 END_TEST
@@ -224,10 +271,10 @@ START_TEST(bad_arguments_are_refused)
              "got 0 rows of 2");
     ck_fails(correlate(space, 3, a, NULL, 3, NULL, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
              "expected samples");
-    ck_fails(sal_stats_pair_correlation(space, &good, &wide, 1, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "of 2 variables; got 2 rows of 3");
-    ck_fails(sal_stats_pair_correlation(space, &good, NULL, 1, &r, &err), SAL_ERR_ARGUMENT, &err,
-             "two samples");
+    ck_fails(sal_stats_pair_correlation(space, &good, &wide, 1, &r, NULL, &err), SAL_ERR_ARGUMENT,
+             &err, "of 2 variables; got 2 rows of 3");
+    ck_fails(sal_stats_pair_correlation(space, &good, NULL, 1, &r, NULL, &err), SAL_ERR_ARGUMENT,
+             &err, "two samples");
     ck_fails(correlate(space, 3, a, zero, 3, a, NULL, &r, &err), SAL_ERR_ARGUMENT, &err,
              "row 1 has the weight 0; expected finite weights above 0");
     ck_fails(correlate(space, 3, a, NULL, 3, a, infinite, &r, &err), SAL_ERR_ARGUMENT, &err,
@@ -250,6 +297,7 @@ int main(void)
     tcase_add_test(tcase, correlation_is_that_of_the_double_loop);
     tcase_add_test(tcase, weights_count_rows);
     tcase_add_test(tcase, threads_give_the_same_bits);
+    tcase_add_test(tcase, samples_of_the_same_rows_have_the_limit);
     tcase_add_test(tcase, what_has_no_correlation_is_nan);
     tcase_add_test(tcase, bad_arguments_are_refused);
     suite_add_tcase(suite, tcase);

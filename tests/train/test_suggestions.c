@@ -121,6 +121,11 @@ static const struct {
     { "rbm", "buffer-order=passes", 0, NULL },
     { "rbm", "restart=0.1", 0, NULL },
     { "strided-conv", "magnitude-penalty=0.1", 0, NULL },
+    /* couplings that are learned one by one */
+    { ALIGNMENT, "sparsity=activate", 0, "sparsity=activate learning-rate=1 buffer=10000" },
+    { ALIGNMENT, "sparsity=activate learning-rate=0.2", 0, "sparsity=activate learning-rate=0.2" },
+    { ALIGNMENT, "sparsity=activate optimiser=adam", 0, "optimiser=adam learning-rate=0.001" },
+    { ALIGNMENT, "sparsity=decimate", 0, "sparsity=decimate learning-rate=0.04" },
     /* objectives */
     { ALIGNMENT, "objective=pcd", 0,
       "objective=pcd sampler=gibbs steps=-1 batch=10000 buffer=10000 optimiser=sgd momentum=0 "

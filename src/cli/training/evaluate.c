@@ -30,6 +30,7 @@ typedef struct session {
     sal_likelihood independent;    /* of the test data under log_base */
     double mmd, mmd2_v; /* root of the U-statistic, and the V-statistic; NAN without samples */
     double pearson;     /* of samples with an alignment; NAN otherwise */
+    double limit;       /* of `pearson`, for so many samples */
     int ways;           /* directions that are finished */
     sal_bound bound;    /* of a denoising chain */
     int64_t bound_rows;
@@ -128,11 +129,11 @@ static sal_status measure_mmd(session *s, sal_error *err)
 static sal_status measure_pearson(session *s, sal_error *err)
 {
     const sal_data *t = &s->train;
-    s->pearson = NAN;
+    s->pearson = s->limit = NAN;
     return s->samples.rows == 0 || !t->alphabet[0] || t->variables < 2
                ? SAL_OK
                : sal_stats_pair_correlation(sal_model_space(s->model), t, &s->samples,
-                                            s->o->ais.threads, &s->pearson, err);
+                                            s->o->ais.threads, &s->pearson, &s->limit, err);
 }
 
 /* ---- output */
@@ -226,8 +227,10 @@ static int print_rest(const session *s, const json_t *object)
         printf("MMD^2            %.4g as a V-statistic, log10 %.3f\n", s->mmd2_v, log10(s->mmd2_v));
     }
     if (!isnan(s->pearson)) {
-        printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
-               s->pearson);
+        printf(
+            "Pearson          %.4f (limit of so many samples %.3f), connected pair frequencies of "
+            "samples and training rows\n",
+            s->pearson, s->limit);
     }
     const double entropy = number_of(object, "entropy");
     if (!isnan(entropy)) {
@@ -268,6 +271,7 @@ static int print_results(const session *s, json_t *found)
     }
     if (!isnan(s->pearson)) {
         cli_json_number(object, "pearson", s->pearson);
+        cli_json_number(object, "pearson_limit", s->limit);
     }
     json_object_set(object, "warnings", json_object_get(found, "warnings"));
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());

@@ -158,6 +158,7 @@ static int print_json(const cli_training *s)
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     cli_json_number(object, "pearson", reported ? s->last.pearson : NAN);
+    cli_json_number(object, "pearson_limit", reported ? s->last.pearson_limit : NAN);
     cli_json_number(object, "density", reported ? s->last.density : NAN);
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);

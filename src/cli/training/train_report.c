@@ -221,7 +221,7 @@ static void print_line(const cli_training *s, const sal_train_report *r)
         printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }
     if (!isnan(r->pearson)) {
-        printf("  Pearson %.4f", r->pearson);
+        printf("  Pearson %.4f (limit %.3f)", r->pearson, r->pearson_limit);
     }
     if (!isnan(r->density)) {
         printf("  density %.4f", r->density);
@@ -249,6 +249,20 @@ static void estimate_duration(cli_training *s, const sal_train_report *r)
         cli_progress_end(&s->progress);
         fprintf(stderr, "saltus: about %.0f minute%s more at this pace%s\n", ceil(left / 60),
                 left > 60 ? "s" : "", s->o->seconds > 0 ? "" : "; --time stops earlier");
+    }
+}
+
+/* Say at the first report that so few chains do not show the correlation that ends training. */
+static void note_limit(const cli_training *s, const sal_train_report *r)
+{
+    const double target = s->o->train.pearson, limit = r->pearson_limit;
+    if (target > limit && s->last.iteration == 0) {
+        const double more = target * target / (1 - target * target), now = limit * limit;
+        fprintf(stderr,
+                "saltus: %lld chains of a perfect model would show a Pearson correlation of %.3f "
+                "on average, and training ends at %g; --%s %.0f or more helps\n",
+                (long long)r->buffer, limit, target, r->trajectory ? "batch" : "buffer",
+                ceil(2 * more * (1 - now) / now * (double)r->buffer));
     }
 }
 
@@ -305,6 +319,7 @@ int cli_train_report(const sal_train_report *r, void *data)
     sal_error err = { 0 };
     sal_status status = show_samples(s, r, &err);
     status = status ? status : append_log(s, r, &err);
+    note_limit(s, r);
     s->last = *r;
     status = status ? status : sal_train_save(r, s->model, s->o->out, &err);
     s->code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);

@@ -14,6 +14,7 @@ typedef struct sali_training {
     const char *settings; /* "key=value,..", added for keys not in the specification; or NULL */
     bool rbm_first;       /* train the RBM within f, which has `units` units, first */
     sal_train_options options; /* zeros: the library's defaults */
+    double activation_rate;    /* learning rate with SAL_SPARSITY_ACTIVATE; 0: as usual */
 } sali_training;
 
 struct sali_making;

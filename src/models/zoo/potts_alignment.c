@@ -101,8 +101,10 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
 
 /* Plain ascent by persistent chains, each of which makes a sweep in an update. With momentum the
  * correlation of pairs swings; with larger rates the chains follow the data, and samples from
- * scratch do not; with fewer chains their noise keeps proteins below the target. */
-static const sali_training training = { .options = {
+ * scratch do not; with fewer chains their noise keeps proteins below the target. Couplings that are
+ * learned one by one want a larger rate. */
+static const sali_training training = { .activation_rate = 1,
+                                        .options = {
                                             .objective = SAL_PCD,
                                             .sampler = "gibbs",
                                             .steps = -1,
