@@ -116,7 +116,9 @@ SAL_API sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, 
 #define sal_state_block(tape, block) sal_state_block_at(SAL_HERE, (tape), (block))
 
 /* A named parameter, zero until it is set or loaded. A second call with the same name gives the
- * same node if the shapes agree; otherwise it is a mistake. */
+ * same node if the shapes agree; otherwise it is a mistake. Parameters are numbered as they are
+ * recorded. C leaves it to the compiler which argument of a call comes first: record two parameters
+ * in two statements, or their order in the flat vector may be another one with another compiler. */
 SAL_API sal_expr sal_param_at(const char *file, int line, sal_tape *tape, const char *name,
                               sal_shape shape);
 #define sal_param(tape, name, ...) sal_param_at(SAL_HERE, (tape), (name), __VA_ARGS__)
