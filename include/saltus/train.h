@@ -388,7 +388,7 @@ SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *mod
  *          levels, units, base and kinds of variables.
  *          given: the names that `saltus train` has for the options that are given, separated by
  *          commas: "objective,buffer". Other names count for nothing. NULL: all options that are
- *          not 0.
+ *          not 0; SAL_PCD is 0, and must be named to count.
  *          rows: rows to train on; 0: not known yet.
  *          options: what is given; receives the suggestions. Options that are neither given nor
  *          suggested become 0. Fields that are no options of `saltus train`, such as callbacks,

@@ -577,7 +577,9 @@ def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[
         where there are none), a saved model from those in its file. A ready-made model by name,
         "rbm:hidden=64", starts from small random weights and biases that suit the data, gets as many
         visible variables as the data have, and trains with the options that suit it and what you give;
-        with none of them if you give another objective, or `buffer` to one that suits 'ptt'.
+        with none of them if you give another objective or a preconditioner, or, without an objective, options of
+        persistent chains (`buffer`, `buffer_start`, `buffer_order`, `restart`, `magnitude_penalty`) where
+        another objective than 'pcd' is suggested.
     data : Data or array
         Rows of codes, or intensities; see :class:`Data`.
     test : Data or array, optional
@@ -711,7 +713,8 @@ def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[
         given["sampler"] = samplers[0].name
     suggested, drawn = None, False
     if isinstance(model, (str, os.PathLike)) and not _is_saved(model):
-        suggested, drawn = _suggested(os.fspath(model), rows, given), True
+        suggested = _suggested(os.fspath(model), rows, given) if preconditioner is None else None
+        drawn = True
         made = _new_model(os.fspath(model), rows, suggested is not None, number, dtype)
     else:
         made = model if isinstance(model, Model) else Model(model, dtype=dtype)

@@ -59,7 +59,8 @@ bool cli_given(int argc, char **argv, const char *name)
 {
     for (int i = 0; i < argc; i++) {
         size_t length = strcspn(argv[i], "=");
-        if (length == strlen(name) + 2 && strncmp(argv[i] + 2, name, length - 2) == 0) {
+        if (length == strlen(name) + 2 && strncmp(argv[i], "--", 2) == 0 &&
+            strncmp(argv[i] + 2, name, length - 2) == 0) {
             return true;
         }
     }

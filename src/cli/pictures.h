@@ -75,8 +75,8 @@ const char *cli_alphabet_name(const char *letters);
 
 /* Check the options of the data. `arch` (may be NULL) is the specification of the model: if the
  * model is made of an alignment, the alignment is the data where none are given, and its alphabet
- * is used. A file of sequences is an alignment unless a kind was asked for. `command` is for
- * messages. Returns the exit code. */
+ * is used. A file of sequences is an alignment unless codes or draws were asked for. `command` is
+ * for messages. Returns the exit code. */
 int cli_data_check(const char *command, const char *arch, cli_data *d);
 
 /* Read alignments in the alphabet of the model, unless another one was asked for. */

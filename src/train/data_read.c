@@ -565,7 +565,7 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     }
     const bool open = o.kind == SAL_DATA_PICTURES && !has_options_of_pictures(&o);
     sal_status status = read_kind(path, &o, data, err);
-    if (status == SAL_ERR_ARGUMENT && open && has_sequences(path)) {
+    if ((status == SAL_ERR_ARGUMENT || status == SAL_ERR_DATA) && open && has_sequences(path)) {
         o.kind = SAL_DATA_ALIGNMENT;
         status = read_kind(path, &o, data, err);
     }

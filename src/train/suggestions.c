@@ -103,6 +103,14 @@ static bool same_sampler(const char *a, const char *b)
     return a && b && length == strcspn(b, ":") && strncmp(a, b, length) == 0;
 }
 
+/* Whether a batch may have more chains than there are rows: all rows take their place (contrast.c),
+ * unless the gradient is to be one of both samples or of other coordinates. */
+static bool takes_more_chains(const request *r, bool persistent)
+{
+    return persistent && !(GIVES(r, magnitude_penalty) && r->options.magnitude_penalty > 0) &&
+           !(GIVES(r, centring) && r->options.centring == SAL_CENTRING_ON);
+}
+
 /* Fit suggestions *s to what is given and to the number of rows (0: not known); activation_rate as
  * in the model's record. */
 static void fit_suggestions(const request *r, int64_t rows, double activation_rate,
@@ -123,8 +131,8 @@ static void fit_suggestions(const request *r, int64_t rows, double activation_ra
     }
     if (persistent && GIVES(r, buffer.chains) && given->buffer.chains < s->batch) {
         s->batch = given->buffer.chains;
-    } else if (!persistent && rows > 0 && rows < s->batch) {
-        s->batch = rows; /* persistent chains may be more than the rows */
+    } else if (!takes_more_chains(r, persistent) && rows > 0 && rows < s->batch) {
+        s->batch = rows;
     }
     if (GIVES(r, batch) && given->batch > s->buffer.chains && s->buffer.chains > 0) {
         s->buffer.chains = given->batch;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model rbm with visible and hidden units of all kinds: f against sums over the hidden units or
- * integrals,
- * exact answers, starting values, and settings that contradict each other. */
+ * integrals, exact answers, starting values, and settings that contradict each other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

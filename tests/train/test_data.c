@@ -214,6 +214,10 @@ START_TEST(alignments_have_codes_and_weights)
     ck_ok(sal_data_read(path, &(sal_data_options){ .identity = 0.75 }, &data, &err), &err);
     ck_assert(data.rows == 4 && data.weight && data.weight[3] == 0.5);
     sal_data_destroy(&data);
+    path = temp_write("a.txt", ">a\nACDE\n>b\nYWVT\n", 16);
+    ck_ok(sal_data_read(path, NULL, &data, &err), &err);
+    ck_assert(data.rows == 2 && data.variables == 4);
+    sal_data_destroy(&data);
     temp_dir_remove();
 }
 END_TEST

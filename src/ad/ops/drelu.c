@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* log of the integral of exp(h a - U(h)) / sqrt(2 pi) over a dReLU unit h (core/vector/drelu.h),
  * with Delta and t, eta = tanh t, of each element or one for all: a^2 / 2 where both are 0.
- * Computed in double for both types. */
+ * Computed in double for both types, by sqrt(1 +- eta) in the type. */
 #include "ad/change.h"
 #include "ad/ops/ops.h"
 #include "core/vector/drelu.h"

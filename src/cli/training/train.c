@@ -481,7 +481,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     note_given(argc, argv, &o);
-    const bool suggested = code == CLI_OK && arch && !cli_is_saved(arch) &&
+    const bool suggested = code == CLI_OK && arch && !cli_is_saved(arch) && !o.data_covariance &&
                            sal_train_suggest(arch, o.given, 0, &o.train, &s.settings);
     code = code ? code : check_options(arch, &o);
     code = code ? code : train_arch(arch, &o, suggested, &s);

@@ -258,11 +258,17 @@ static void note_limit(const cli_training *s, const sal_train_report *r)
     const double target = s->o->train.pearson, limit = r->pearson_limit;
     if (target > limit && s->last.iteration == 0) {
         const double more = target * target / (1 - target * target), now = limit * limit;
+        const double chains = ceil(2 * more * (1 - now) / now * (double)r->buffer);
+        const bool persistent = s->o->train.objective == SAL_PCD;
+        char advice[64] = "a lower --pearson, or more rows and a larger --batch";
+        if (persistent || chains <= (double)s->train.rows) {
+            snprintf(advice, sizeof advice, "--%s %.0f or more", persistent ? "buffer" : "batch",
+                     chains);
+        }
         fprintf(stderr,
                 "saltus: %lld chains of a perfect model would show a Pearson correlation of %.3f "
-                "on average, and training ends at %g; --%s %.0f or more helps\n",
-                (long long)r->buffer, limit, target, r->trajectory ? "batch" : "buffer",
-                ceil(2 * more * (1 - now) / now * (double)r->buffer));
+                "on average, and training ends at %g; what helps: %s\n",
+                (long long)r->buffer, limit, target, advice);
     }
 }
 

@@ -29,7 +29,7 @@ void sali_drelu_sides(int64_t n, const double *t, double *plus, double *minus);
 
 /* f = log of the integral of exp(h a - U(h)) / sqrt(2 pi), a^2 / 2 where eta and Delta are 0, and
  * its slope by a, the mean of h, for n units. Errors of f below 4 ulp of 1 + |f| + a^2; of the mean
- * below 1e-15 times the mean of |h|. */
+ * below 1e-15 (1 + Delta^2 + a^2) times the mean of |h|. */
 void sali_drelu_values(int64_t n, const sali_drelu *units, const double *a, double *f,
                        double *mean);
 

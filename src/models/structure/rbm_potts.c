@@ -20,6 +20,7 @@
 #include "models/structure/rbm_potts.h"
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 
 #include "core/error.h"
@@ -33,13 +34,14 @@
 
 #define REACH 25.0
 #define LAST 9.0 /* of t: g is below 1e-11 there */
-/* Most nodes of an integral: units whose |y| may be above about 5700 are refused. */
+/* Most nodes of an integral: bits whose |y| may be above about 5700 are refused. */
 #define MOST_NODES 8192
 /* Of dReLU units: the window is erfc(|y| - largest - EDGE) / 2, and ends after 2 EDGE; of the
  * Fourier series, what is below SMALL times its largest term is left out; most samples of psi; most
- * nodes that are treated at a time. */
+ * nodes that are treated at a time; largest share of psi that rounding of psi(0) may be. */
 #define EDGE 6.0
 #define SMALL 1e-14
+#define LEAST_DIGITS 1e-10
 #define MOST_SAMPLES (INT64_C(1) << 18)
 #define CHUNK 1024
 /* In place of chi_i(t) = 0, by which its factor in the product is divided away. */
@@ -197,20 +199,26 @@ static double unit_number(const work *w, const rbm *r, int k, int64_t unit)
                      params->program->steps[node].size == 1 ? 0 : unit);
 }
 
-/* Set w->re [n] to psi times the window of dReLU unit `unit`, with inputs up to `most`, at n points
- * `spacing` apart around 0, and w->im to 0. */
-static void sample_term(work *w, const rbm *r, int64_t unit, double most, double spacing, int64_t n)
+/* Set w->re [n] to psi - psi(0) times the window of dReLU unit `unit`, with inputs up to `most`, at
+ * n points `spacing` apart around 0, and w->im to 0. Returns whether these are numbers, and psi(0),
+ * about Delta^2 / 2 where Delta is below 0, leaves their digits. */
+static bool sample_term(work *w, const rbm *r, int64_t unit, double most, double spacing, int64_t n)
 {
-    const double delta = unit_number(w, r, 1, unit), t = unit_number(w, r, 2, unit);
-    double plus, minus, mean;
+    const double delta = unit_number(w, r, 1, unit), t = unit_number(w, r, 2, unit), zero = 0;
+    double plus, minus, mean, constant, range = 0;
     sali_drelu_sides(1, &t, &plus, &minus);
     const sali_drelu numbers = { &delta, &plus, &minus };
+    sali_drelu_values(1, &numbers, &zero, &constant, &mean);
+    bool good = isfinite(constant);
     for (int64_t k = 0; k < n; k++) {
         const double y = ((double)k - (double)n / 2) * spacing;
         sali_drelu_values(1, &numbers, &y, &w->re[k], &mean);
-        w->re[k] *= erfc(fabs(y) - most - EDGE) / 2;
+        good &= isfinite(w->re[k]);
+        w->re[k] = (w->re[k] - constant) * erfc(fabs(y) - most - EDGE) / 2;
         w->im[k] = 0;
+        range = fmax(range, fabs(w->re[k]));
     }
+    return good && DBL_EPSILON * fabs(constant) <= LEAST_DIGITS * range;
 }
 
 /* The place at which a Fourier transform of n = 2^bits numbers leaves its term m. */
@@ -238,7 +246,7 @@ static int64_t count_terms(const work *w, int64_t n)
 {
     double most = 0;
     int64_t count = 0;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 1; k < n; k++) { /* term 0, a constant, is at place 0 */
         most = fmax(most, hypot(w->re[k], w->im[k]));
     }
     for (int64_t m = 0; m <= n / 2; m++) {
@@ -248,15 +256,20 @@ static int64_t count_terms(const work *w, int64_t n)
     return count;
 }
 
-/* Set w->re and w->im to the Fourier transform of the samples of sample_term. */
+/* Set w->re and w->im to the Fourier transform of the samples of sample_term. SAL_ERR_ARGUMENT:
+ * they are no samples. */
 static sal_status transform_samples(work *w, const rbm *r, int64_t unit, double most,
                                     double spacing, int64_t n, sal_error *err)
 {
     sali_memory own = { 0 };
     sali_fft fft;
     sal_status status = sali_fft_init(&fft, &own, n, err);
-    if (status == SAL_OK) {
-        sample_term(w, r, unit, most, spacing, n);
+    if (status == SAL_OK && !sample_term(w, r, unit, most, spacing, n)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "the input of hidden unit %lld may be %g, and its delta is %g: its term "
+                           "is too large for couplings of pairs",
+                           (long long)unit, most, unit_number(w, r, 1, unit));
+    } else if (status == SAL_OK) {
         sali_fft_forward(&fft, w->re, w->im);
     }
     sali_memory_free(&own);
@@ -284,8 +297,9 @@ static sal_status find_nodes(work *w, const rbm *r, int64_t unit, double most, s
     if (n > MOST_SAMPLES || terms > MOST_NODES) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the input of hidden unit %lld may be %g, and its term takes more than %d "
-                         "waves; couplings of pairs are known for smaller weights only",
-                         (long long)unit, most, MOST_NODES);
+                         "waves; couplings of pairs are known for smaller weights only, or for a "
+                         "delta, which is %g, nearer to 0",
+                         (long long)unit, most, MOST_NODES, unit_number(w, r, 1, unit));
     }
     for (int64_t m = 1; m < terms; m++) {
         append_node(w, 2 * pi / period, m, n);

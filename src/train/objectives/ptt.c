@@ -430,7 +430,7 @@ static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error
     return sampler->unadjusted || sali_engine(sampler)->coupled
                ? sali_fail(err, SAL_ERR_UNSUPPORTED,
                            "train: trajectory tempering (ptt) wants an exact sampler whose chains "
-                           "do not depend on each other, which %s is not",
+                           "do not depend on each other, which %s is not; objective pcd takes any",
                            sampler->name)
                : SAL_OK;
 }
