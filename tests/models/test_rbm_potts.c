@@ -217,6 +217,9 @@ START_TEST(other_models_and_huge_weights_are_refused)
     c[1] = 1e6;
     ck_ok(sal_model_set_params(drelu, "c", c, &err), &err);
     ck_fails(sali_potts_of_rbm(drelu, &p, &err), SAL_ERR_ARGUMENT, &err, "smaller weights only");
+    c[1] = 1e160;
+    ck_ok(sal_model_set_params(drelu, "c", c, &err), &err);
+    ck_fails(sali_potts_of_rbm(drelu, &p, &err), SAL_ERR_ARGUMENT, &err, "its term is too large");
     c[1] = 0;
     ck_ok(sal_model_set_params(drelu, "c", c, &err), &err);
     static const double large[] = { -1e6, -1e7, -1e8, -1e155, 1e200 };
