@@ -218,8 +218,14 @@ START_TEST(an_alphabet_of_ones_own_goes_all_the_way)
     ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-01aA"), 3);
     ck_remarks("own.fa: 4 sequences of 3 sites (-01aA); 1 letters",
                "train potts-alignment:file=own.fa,alphabet=-01aA --out own --batch 2 --buffer 4 "
-               "--iterations 2 --test wild.fa");
+               "--iterations 2 --test wild.fa --pearson 0");
     ck_assert_ptr_nonnull(strstr(out, "4 sequences of 3 sites (-01aA)"));
+    /* a target that so few chains do not show */
+    ck_assert_int_eq(saltus("train potts-alignment:file=own.fa,alphabet=-01aA --out noisy "
+                            "--batch 2 --buffer 4 --iterations 2 --test wild.fa"),
+                     0);
+    ck_assert_ptr_nonnull(strstr(errors, "saltus: 4 chains of a perfect model would show"));
+    ck_assert_ptr_nonnull(strstr(errors, "what helps: --buffer 40 or more"));
     ck_run("sample own --sampler gibbs --draws 50 --chains 1 --out d.fasta");
     read_all(temp_path("d.fasta"), text, sizeof text);
     ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-01aA"), 3);
@@ -272,7 +278,7 @@ START_TEST(models_without_a_gap_take_and_give_sequences)
     ck_remarks("r.fa: 3 sequences of 4 sites (ACGU); 2 sequences with gaps or letters outside the "
                "alphabet were dropped",
                "train potts-alignment:file=r.fa,alphabet=ACGU --out gapless --batch 2 --buffer 4 "
-               "--iterations 2 --test t.fa");
+               "--iterations 2 --test t.fa --pearson 0");
     ck_remarks("r.fa: 3 sequences of 4 sites (ACGU); 2 sequences with gaps",
                "evaluate gapless --data r.fa --kind alignment --test t.fa");
     ck_refused(65,

@@ -311,7 +311,7 @@ START_TEST(options_of_training_are_checked)
         { 64, "--restart 1.5: expected a number from 0 to 1", "--restart 1.5" },
         { 64, "l1 needs the names of couplings", "--l1 0.1" },
         { 64, "no parameter is called 'K'", "--fixed K" },
-        { 64, "which block-gibbs does not take", "--data-covariance" },
+        { 64, "which gwg does not take", "--data-covariance" },
         { 64, "--kind rows: expected pictures|codes|draws|alignment", "--kind rows" },
         { 64, "expected f32 or f64", "--dtype f16" },
         { 64, "--fresh must be 0 to", "--fresh -1" },
