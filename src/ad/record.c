@@ -110,8 +110,10 @@ sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const ch
             sal_expr s = whole_state(file, line, tape);
             bool one_hot = block->kind == SAL_CATEGORICAL;
             int64_t length = one_hot ? block->count * block->states : block->count;
-            s = sal_op_ints_at(file, line, "slice", s, 3, 0, tape->space->stretches[b].offset,
-                               length);
+            if (tape->space->n_blocks > 1) { /* one block is the state itself, as models know it */
+                s = sal_op_ints_at(file, line, "slice", s, 3, 0, tape->space->stretches[b].offset,
+                                   length);
+            }
             return one_hot ? sal_reshape_at(file, line, s, SAL_SHAPE(block->count, block->states))
                            : s;
         }

@@ -240,11 +240,19 @@ static sal_expr sparse_rbm(sal_tape *t)
     return sal_add(sal_dot(vector(t, "a", 4), s), sal_sum(sal_softplus(z)));
 }
 
+/* Over the one block of the space, by its name. */
+static sal_expr block_rbm(sal_tape *t)
+{
+    sal_expr s = sal_state_block(t, "x");
+    sal_expr z = sal_add(sal_matvec(matrix(t), s), vector(t, "d", 3));
+    return sal_add(sal_dot(vector(t, "a", 4), s), sal_sum(sal_softplus(z)));
+}
+
 static const struct {
     sal_expr (*make)(sal_tape *tape);
     int64_t hidden;
-} rbms[] = { { plain_rbm, 3 }, { wordy_rbm, 3 },  { cosh_rbm, 3 },
-             { bare_rbm, 3 },  { single_rbm, 1 }, { sparse_rbm, 8 } };
+} rbms[] = { { plain_rbm, 3 },  { wordy_rbm, 3 },  { cosh_rbm, 3 }, { bare_rbm, 3 },
+             { single_rbm, 1 }, { sparse_rbm, 8 }, { block_rbm, 3 } };
 #define N_RBMS ((int)(sizeof rbms / sizeof *rbms))
 
 /* pi P = pi for all pieces of block-gibbs; at beta = 1 what is drawn is taken, or nearly so. */
