@@ -63,11 +63,11 @@ typedef struct sal_ais_options {
     int64_t temperatures;      /* T, the number of intervals; 0: 1000 */
     int64_t steps;             /* sampler steps at each temperature between the ends; 0: 1 */
     sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
-    const char *sampler;   /* an exact sampler whose chains do not depend on each other; NULL: as in
-                              sal_run_options */
-    double step_size;      /* of samplers that have one, never adapted; 0: the sampler's default */
-    uint64_t seed;         /* the same seed gives the same bits */
-    int threads;           /* 0: OpenMP's choice; the results do not depend on it */
+    const char *sampler; /* an exact sampler whose chains do not depend on each other; NULL: as in
+                            sal_run_options */
+    double step_size;    /* of samplers that have one, never adapted; 0: the sampler's default */
+    uint64_t seed;       /* the same seed gives the same bits */
+    int threads; /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
     struct sal_comm *comm; /* processes that share the chains (mpi.h): all of them make the same
                               call but for threads and progress, which is called at rank 0. All get
                               the estimate. NULL: this process alone */
@@ -174,7 +174,7 @@ typedef struct sal_bound_options {
     double effort; /* times as many temperatures at each level, 200 at the first and 10 at the last
                       of eight levels; above 0; 0: 1 */
     uint64_t seed; /* the same seed gives the same bits */
-    int threads;   /* 0: OpenMP's choice; the results do not depend on it */
+    int threads;   /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
 
     /* Called from the calling thread after each level. A return value other than 0 stops the call.
      * NULL: not called. */
@@ -298,7 +298,7 @@ typedef struct sal_verdict_sampling {
     int64_t draws;         /* in all chains together, rounded up to whole chains; 0: 1000 */
     int64_t longest;       /* most swap intervals of a chain, with warm-up, at first; 0: no limit */
     uint64_t seed;         /* the same seed gives the same draws */
-    int threads;           /* 0: OpenMP's choice; the draws do not depend on it */
+    int threads; /* 0: OMP_NUM_THREADS, or all processors; the draws do not depend on it */
 
     /* Called with the work done and the total of a run. A return value other than 0 stops the call.
      * NULL: not called. */

@@ -21,7 +21,7 @@ typedef struct sal_inpaint_options {
     int64_t steps;    /* of each chain, at least 2; 0: 1000 */
     bool mask_by_row; /* whether the mask is [rows x V], not [V] */
     uint64_t seed;    /* the same seed gives the same bits */
-    int threads;      /* 0: OpenMP's choice; the results do not depend on it */
+    int threads;      /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
 
     /* Called with the number of steps done and the total for all rows, by one thread at a time, not
      * always the calling thread. A return value other than 0 stops the call. NULL: not called. */

@@ -40,7 +40,7 @@ typedef struct sal_log_z_options {
     double seconds;    /* stop after so much time; 0: never. The estimate then depends on the
                           clock */
     uint64_t seed;     /* the same seed gives the same bits */
-    int threads;       /* 0: OpenMP's choice; the results do not depend on it */
+    int threads;       /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 

@@ -260,7 +260,7 @@ typedef struct sal_exact_options {
                            one that knows E f if there is one */
     int64_t limit;      /* the most states to enumerate, of the model or of hidden units; 0: 2^20 */
     int64_t memory;     /* the largest size, in bytes, of elimination's tables; 0: 2^30 */
-    int threads;        /* 0: OpenMP's choice; the results do not depend on it */
+    int threads;        /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
 } sal_exact_options;
 
 /* The result of sal_model_exact. */

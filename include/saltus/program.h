@@ -340,6 +340,23 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
                                     const sal_report_options *options, const char *out,
                                     sal_error *err);
 
+/* ---- threads */
+
+/* The number of threads that an option `threads` stands for: itself, or for 0 the (first) number of
+ * the environment's OMP_NUM_THREADS, else the number of processors that this process may use.
+ * Threads: any. */
+SAL_API int sal_threads_number(int threads);
+
+/* Call work(context, k) for k = 0 .. pieces - 1, in no order, on several threads, of which the
+ * caller is one. Calls of BLAS in work() run on one thread. Returns when all are done.
+ * Params:  threads  as in sal_threads_number. There are fewer where the system refuses to start
+ *                   so many, and inside of work() there is the caller alone.
+ * Cost:    some microseconds. The other threads are kept for later calls; they sleep meanwhile.
+ * Threads: any, each with other threads of its own. A child process after fork() starts new ones.
+ */
+SAL_API void sal_threads_run(int64_t pieces, int threads,
+                             void (*work)(void *context, int64_t piece), void *context);
+
 /* ---- figures that the program reports */
 
 /* Compare the pair correlations of two samples: Pearson's correlation of their connected pair
@@ -350,9 +367,9 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
  *          states.
  * Params:  space: 2 variables or more, with 256 states at most. a, b: samples of its states, of
  *          which rows, variables, codes and weight count (weights positive and finite, or NULL for
- *          equal ones); they may be the same. threads: 0: OpenMP's choice. correlation: not NULL;
- *          NaN if all entries of a sample are equal, as of one row. limit: NULL, or receives what
- *          the correlation would be on average if the rows of b were independent and had the
+ *          equal ones); they may be the same. threads: as in sal_threads_number. correlation: not
+ *          NULL; NaN if all entries of a sample are equal, as of one row. limit: NULL, or receives
+ *          what the correlation would be on average if the rows of b were independent and had the
  *          frequencies of a: sqrt(S / (S + N / rows)), with S = sum c_ij(x, y)^2 and N the sum of
  *          the variances of (s_i = x) - f_i(x) times (s_j = y) - f_j(y); rows are (sum w)^2 / sum
  *          w^2 of the weights.

@@ -154,7 +154,7 @@ typedef struct sal_run_options {
     double seconds;    /* stop after so much time; 0: never. Draws do not depend on the clock, their
                           number does */
     uint64_t seed;     /* the same seed gives the same bits, for any number of threads */
-    int threads;       /* 0: OpenMP's choice */
+    int threads;       /* 0: OMP_NUM_THREADS, or all processors */
     struct sal_comm *comm; /* processes that share the run (mpi.h): all of them call sal_sample with
                               the same arguments but for threads and callbacks. Callbacks are
                               called, and results are there, at rank 0. Must outlive the run. NULL:

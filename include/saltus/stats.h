@@ -127,7 +127,8 @@ typedef enum sal_mmd_estimator {
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*mmd2 is then untouched).
  * Cost:    O((na + nb)^2 d / 64 log2(states)): codes are packed into bits and pairs counted by
  *          distance. 7000 against 2000 binary states of 256 variables: about 0.2 s on one core.
- * Threads: any; works on OpenMP's choice of threads, whose number does not change the result.
+ * Threads: any; works on OMP_NUM_THREADS threads, or on all processors; the number does not change
+ *          the result.
  * Source:  Gretton, Borgwardt, Rasch, Schoelkopf & Smola (2012), JMLR 13, eq. 3 (U) and 5 (V, its
  *          square); kernel: Grathwohl,
  *          Swersky, Hashemi, Duvenaud & Maddison (2021), ICML, sec. 6. */

@@ -238,7 +238,7 @@ typedef struct sal_train_options {
                              with SAL_PCD if there are no more: their gradient never changes */
     double learning_rate; /* the largest one; 0: 1e-3 */
     uint64_t seed;        /* the same seed gives the same bits */
-    int threads;          /* 0: OpenMP's choice; the results do not depend on it */
+    int threads; /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
     struct sal_comm *comm; /* processes that share the training (mpi.h): all of them make the same
                               calls with the same arguments but for threads and callbacks. Callbacks
                               are called, and checkpoints written, at rank 0; the trained model is

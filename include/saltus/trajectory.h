@@ -83,7 +83,7 @@ typedef struct sal_trajectory_options {
     int64_t steps;       /* of the sampler at each visit of a level; 0: as in the training. Down a
                             denoising chain: so many times as many as in the training; 0: 2 */
     uint64_t seed;       /* the same seed gives the same bits */
-    int threads;         /* 0: OpenMP's choice; the results do not depend on it */
+    int threads; /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
 
     /* Called from the calling thread after each level. A return value other than 0 stops the call.
      * NULL: not called. */

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._data import Data, fitting
-from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, address, ask, call, encode,
-                       fork_safe, lib, make, options_text, own_names, view)
+from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, address, ask, call, encode, lib,
+                       make, options_text, own_names, view)
 from ._model import AnyModel, Model, as_model
 from ._progress import Progress, raises
 from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
@@ -212,7 +212,7 @@ def _judge(s: _Session, result: Evaluation, train: Data, test: Data, fresh: int)
     bar = s.bar("fresh samples")
     try:
         answer = s.ask(bar, "sal_flat_verdict", s.model, train, test, encode(s.directory), fresh,
-                       s.options["seed"], fork_safe(s.options["threads"]) or 0, address(log_z), bar.callback, None,
+                       s.options["seed"], s.options["threads"] or 0, address(log_z), bar.callback, None,
                        ctypes.byref(samples))
     except (_library.UnsupportedError, _library.ModelError, ArgumentError) as failure:
         result.warnings.append("stopped; there is no verdict" if s.ended else f"no verdict: {failure}")

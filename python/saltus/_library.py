@@ -628,33 +628,6 @@ def whole(value: Any, most: int, what: str) -> int:
     return number
 
 
-_forked = False  # threads of OpenMP do not survive a fork, and a child that waits for them waits for ever
-
-
-def _after_fork() -> None:
-    global _forked
-    _forked = True
-    if hasattr(lib, "omp_set_num_threads"):
-        lib.omp_set_num_threads(1)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-def fork_safe(threads: Any) -> Any:
-    """The number of threads, which is 1 in a forked process."""
-    if not _forked:
-        return threads
-    if threads is not None and threads > 1:
-        from ._train import warn
-        warn(f"threads={threads}: a forked process has one; start processes by multiprocessing's 'spawn', or give "
-             f"threads=1")
-    return 1
-
-
 def options_text(options: dict[str, Any]) -> bytes:
     """Options by keyword as the library reads them; None leaves an option at its default."""
-    if "threads" in options:
-        options = dict(options, threads=fork_safe(options["threads"]))
     return json.dumps({name: _option(name, value) for name, value in options.items()}).encode()

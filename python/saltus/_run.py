@@ -490,7 +490,7 @@ class Run:
         """
         figures = np.empty(3)  # sal_run_variation: three doubles
         self.model._call("sal_run_total_variation", self._handle, _library.whole(limit, 2 ** 63 - 1, "limit"),
-                         _library.fork_safe(threads) or 0, address(figures))
+                         threads or 0, address(figures))
         return float(figures[0]), float(figures[1])
 
     def _state(self, function: str, codes: bool) -> tuple[NDArray[Any], float]:
@@ -919,7 +919,7 @@ def sample(model: Union[AnyModel, Training], sampler: Optional[str] = None, *, c
         What Ctrl-C does: raise KeyboardInterrupt, whose attribute `run` is the run cut short; or return
         that run, with a warning.
     threads : int, optional
-        None: as OpenMP chooses.
+        None: the number in OMP_NUM_THREADS, or as many as there are processors.
     comm : mpi4py.MPI.Comm, optional
         Processes that share the chains; all of them make the same call. The draws have the same bits for any
         number of them. `out` is written and `progress` called at rank 0.

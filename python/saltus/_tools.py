@@ -134,7 +134,7 @@ def inpaint(model: AnyModel, x: Any, unknown: Any = None, *, samples: int = 8, s
     most = 2 ** 31 - 1
     options = InpaintOptions(encode(sampler), step_size or 0.0, _library.whole(samples, most, "samples"),
                              _library.whole(steps, most, "steps"), True, _library.seed_of(seed),
-                             _library.whole(_library.fork_safe(threads) or 0, most, "threads"), bar.callback, None, None)
+                             _library.whole(threads or 0, most, "threads"), bar.callback, None, None)
     if samples < 1 or steps < 2:
         raise ArgumentError(f"inpaint: samples={samples}, steps={steps}; expected 1 or more, and 2 or more")
     with interrupts:

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include <saltus/program.h>
 #include "ad/hoisted.h"
 #include "ad/plan_buffers.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/shard.h"
 
 /* An adjoint, by an operand that points to it, and the node that it belongs to. */
 typedef struct fresh_adjoint {
@@ -577,8 +577,8 @@ void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, int threa
         if (ws[0]->gathers[i]) {
             node_sum sum = { ws, n, program->steps[i].size, i };
             const bool large = n * sum.size > WORTH_THREADS;
-            sali_shard_run((sum.size + STRETCH - 1) / STRETCH, large ? threads : 1, add_stretch,
-                           &sum);
+            sal_threads_run((sum.size + STRETCH - 1) / STRETCH, large ? threads : 1, add_stretch,
+                            &sum);
         }
     }
     sali_workspace_param_flat(ws[0], flat);

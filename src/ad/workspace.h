@@ -69,8 +69,8 @@ void sali_workspace_param_flat(sali_workspace *ws, double *flat);
 
 /* sali_workspace_param_flat of the sum of what `n` workspaces of one program gathered, all but the
  * first of which may be parts. Workspaces are added in pairs of neighbours, the sums in pairs
- * again, and so on, on up to `threads` threads (0: OpenMP's choice). Overwrites what the workspaces
- * gathered. */
+ * again, and so on, on up to `threads` threads (as in sal_threads_number). Overwrites what the
+ * workspaces gathered. */
 void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, int threads, double *flat);
 
 #endif

@@ -144,8 +144,7 @@ int compare_print_json(const compare_report *r)
     json_t *object =
         json_pack("{s:o, s:I, s:I, s:I, s:I}", "model", cli_json_text(r->model), "variables",
                   (json_int_t)r->variables, "chains", (json_int_t)r->options->chains, "seed",
-                  (json_int_t)r->options->seed, "threads",
-                  (json_int_t)(threads > 0 ? threads : omp_get_max_threads()));
+                  (json_int_t)r->options->seed, "threads", (json_int_t)sal_threads_number(threads));
     json_object_set_new(object, "time", r->time > 0 ? json_real(r->time) : json_null());
     json_object_set_new(object, "reference", reference);
     json_object_set_new(object, "samplers", rows);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables of the environment that libraries read when they are loaded, before main. The program
- * sets those variables that the user has not set, and starts itself again: once, and once more if
- * OpenBLAS chose badly. */
+ * sets those that the user has not set, and starts itself again: once, and once more if OpenBLAS
+ * chose badly. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,30 +42,23 @@ static void start_again(char **argv, char **environment)
 /* Runs before libraries read the environment: nothing is set up yet, so this works on what the
  * kernel passed, and without sanitizers. It sets what the user has not set, and starts the program
  * again: OpenBLAS would begin threads, which the program does not use, and try for ever where a
- * limit on memory refuses them; threads that wait for others should sleep, as on a busy machine
- * they take time from threads that work. */
+ * limit on memory refuses them. */
 __attribute__((no_sanitize("address", "undefined"))) static void
 before_libraries(int argc, char **argv, char **given)
 {
-    static char *const usual[] = { "OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive" };
-    enum { N_USUAL = sizeof usual / sizeof *usual, MOST = 4096 };
-    static char *environment[MOST + N_USUAL + 1];
-    bool is_set[N_USUAL] = { false };
-    int n = 0, missing = 0;
+    static char usual[] = "OPENBLAS_NUM_THREADS=1";
+    enum { MOST = 4096 };
+    static char *environment[MOST + 2];
+    int n = 0;
     (void)argc;
     for (; given[n] && n < MOST; n++) {
         environment[n] = given[n];
-        for (int k = 0; k < N_USUAL; k++) {
-            size_t name = (size_t)(strchr(usual[k], '=') - usual[k]) + 1;
-            is_set[k] |= strncmp(given[n], usual[k], name) == 0;
+        if (strncmp(given[n], usual, sizeof "OPENBLAS_NUM_THREADS=" - 1) == 0) {
+            return;
         }
     }
-    for (int k = 0; k < N_USUAL; k++) {
-        if (!is_set[k]) {
-            environment[n + missing++] = usual[k];
-        }
-    }
-    if (missing > 0 && n < MOST) {
+    environment[n] = usual;
+    if (n < MOST) {
         start_again(argv, environment);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parallel/ranks.h"
 
+#include <saltus/program.h>
 #include "core/error.h"
 
 sal_status sali_ranks_create(sali_ranks *ranks, sal_comm *comm, int64_t n_shards,
@@ -41,7 +42,7 @@ void sali_ranks_run(const sali_ranks *ranks, sali_pace *pace, double amount, int
     if (pace) {
         sali_shard_run_paced(pace, amount, n, threads, call_own, &own);
     } else {
-        sali_shard_run(n, threads, call_own, &own);
+        sal_threads_run(n, threads, call_own, &own);
     }
 }
 

@@ -6,7 +6,7 @@
 #define SALI_RANKS_H
 
 #include "core/memory.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "parallel/comm.h"
 
 typedef struct sali_ranks {

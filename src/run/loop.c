@@ -4,7 +4,6 @@
  * draws and so on. */
 #include "core/clock.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "models/tape_model.h"
 #include "run/part.h"
 #include "run/sync.h"

@@ -12,7 +12,7 @@
 #define SALI_RUN_H
 
 #include "core/saved/run_state.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "parallel/ranks.h"
 #include "samplers/sampler.h"
 
@@ -106,7 +106,8 @@ struct sal_run {
     void **shard_selves;
     sali_run_calls calls;
     sali_run_sync sync;
-    sali_pace pace; /* of a step of all shards */
+    sali_pace pace;         /* of a step of all shards */
+    sali_pace refresh_pace; /* of their refresh */
 
     void *selves[SALI_PARTS]; /* of the parts; NULL: the run is without that part */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "run/part.h"
 
 /* ---- division */
@@ -175,7 +175,7 @@ sal_status sali_run_check_finite(const sal_run *run, const sali_run_shard *shard
 
 void sali_run_refresh(sal_run *run)
 {
-    sali_run_shards(run, refresh_shard, run);
+    sali_ranks_run(&run->ranks, &run->refresh_pace, 1, run->options.threads, refresh_shard, run);
 }
 
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err)

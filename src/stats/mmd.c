@@ -4,11 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <omp.h>
-
 #include "core/alloc.h"
 #include "core/error.h"
 #include "stats/mmd.h"
+#include <saltus/program.h>
 #include <saltus/stats.h>
 
 /* A baseline x86-64 has no instruction that counts bits; nearly every machine does. */
@@ -159,25 +158,44 @@ int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed
     return nearest_distance(a, row, b, from, to, times);
 }
 
+/* Counts of pairs by distance, shared out: piece k counts tiles k, k + pieces, .. of the rows of a.
+ */
+typedef struct pair_counts {
+    const sali_packed *a, *b;
+    bool same; /* a and b are one sample */
+    int64_t pieces, stride;
+    int64_t *counts; /* [pieces x stride] */
+} pair_counts;
+
+static void count_piece(void *context, int64_t k)
+{
+    const pair_counts *c = context;
+    for (int64_t first = k * TILE; first < c->a->rows; first += c->pieces * TILE) {
+        count_tile(c->a, c->b, first, c->same, c->counts + k * c->stride);
+    }
+}
+
 int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)
 {
     const int64_t variables = a->variables, stride = (variables / 8 + 1) * 8; /* cache lines */
-    const int team = omp_get_max_threads();
-    const bool same = b == NULL;
-    int64_t *counts = stride > INT64_MAX / team ? NULL : SALI_NEW_ARRAY(int64_t, team * stride);
+    const int64_t tiles = (a->rows + TILE - 1) / TILE, most = sal_threads_number(0);
+    const int64_t pieces = tiles < most ? tiles : most;
+    int64_t *counts = stride > INT64_MAX / most ? NULL : SALI_NEW_ARRAY(int64_t, pieces * stride);
     if (!counts) {
         return -1;
     }
-    b = same ? a : b;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(a->rows > TILE ? team : 1)
-    for (int64_t first = 0; first < a->rows; first += TILE) {
-        count_tile(a, b, first, same, counts + omp_get_thread_num() * stride);
-    }
+    sal_threads_run(pieces, 0, count_piece,
+                    &(pair_counts){ .a = a,
+                                    .b = b ? b : a,
+                                    .same = b == NULL,
+                                    .pieces = pieces,
+                                    .stride = stride,
+                                    .counts = counts });
     *sum = *pairs = 0.0;
     for (int64_t h = 0; h <= variables; h++) {
         int64_t count = 0;
-        for (int thread = 0; thread < team; thread++) {
-            count += counts[thread * stride + h];
+        for (int64_t k = 0; k < pieces; k++) {
+            count += counts[k * stride + h];
         }
         *sum += (double)count * exp(-(double)h / (double)variables);
         *pairs += (double)count;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/shard.h"
+#include <saltus/program.h>
 
 /* Sums of squares below this are rounding errors of constant variables: (1e-12)^4 at most. */
 #define NOTHING 1e-30
@@ -101,7 +101,7 @@ void sali_pairs_count_rows(const sali_pairs *p, int64_t rows, const uint8_t *cod
             p->codes[i * p->room + r] = codes[r * p->variables + i];
         }
     }
-    sali_shard_run(p->variables, threads, count_variable, &c);
+    sal_threads_run(p->variables, threads, count_variable, &c);
 }
 
 void sali_pairs_count_states(const sali_pairs *p, int64_t n, const int32_t *codes, int threads,
@@ -113,7 +113,7 @@ void sali_pairs_count_states(const sali_pairs *p, int64_t n, const int32_t *code
             p->codes[i * p->room + r] = (uint8_t)codes[r * p->variables + i];
         }
     }
-    sali_shard_run(p->variables, threads, count_variable, &c);
+    sal_threads_run(p->variables, threads, count_variable, &c);
 }
 
 /* ---- comparing */

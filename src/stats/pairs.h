@@ -39,8 +39,8 @@ sal_status sali_pairs_frequencies(const sali_pairs *pairs, sali_memory *memory,
 
 /* Count rows of codes [rows x V] by their weights [rows], which add up to `total` (NULL: equal
  * weights, and `total` is the number of rows), or n states with equal weights, codes [n x V].
- * Cost:    O(rows V^2 + pairs), on `threads` threads (0: OpenMP's choice); results do not depend on
- *          their number. */
+ * Cost:    O(rows V^2 + pairs), on `threads` threads (as in sal_threads_number); results do not
+ *          depend on their number. */
 void sali_pairs_count_rows(const sali_pairs *pairs, int64_t rows, const uint8_t *codes,
                            const double *weight, double total, int threads,
                            sali_pair_frequencies *out);

@@ -7,7 +7,6 @@
 #include "ad/polynomial.h"
 #include "core/vector/blas.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "train/data.h"
 #include "train/sync.h"
 

@@ -2,7 +2,7 @@
 /* In-painting: each row has a clamped model of its own, and a run of that model. */
 #include <saltus/inpaint.h>
 
-#include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <saltus/program.h>
@@ -11,7 +11,6 @@
 #include "core/error.h"
 #include "core/option.h"
 #include "core/rng.h"
-#include "core/shard.h"
 #include "models/model.h"
 #include "models/tape_model.h"
 
@@ -21,10 +20,10 @@ typedef struct inpainting {
     const uint8_t *codes, *mask;
     int32_t *out;
     sal_inpaint_options options;
-    int run_threads;   /* threads of one row's run */
-    sal_error *errors; /* [rows]; status SAL_OK: none */
-    omp_lock_t lock;   /* guards the members below */
-    int64_t done;      /* steps of all rows */
+    int run_threads;      /* threads of one row's run */
+    sal_error *errors;    /* [rows]; status SAL_OK: none */
+    pthread_mutex_t lock; /* guards the members below */
+    int64_t done;         /* steps of all rows */
     bool stopped;
 } inpainting;
 
@@ -145,7 +144,7 @@ static int note_progress(int64_t done, int64_t total, void *data)
     row_progress *row = data;
     inpainting *p = row->inpainting;
     (void)total;
-    omp_set_lock(&p->lock);
+    pthread_mutex_lock(&p->lock);
     p->done += done - row->done;
     row->done = done;
     if (p->options.progress && !p->stopped) {
@@ -153,15 +152,15 @@ static int note_progress(int64_t done, int64_t total, void *data)
             p->options.progress(p->done, p->rows * p->options.steps, p->options.progress_data) != 0;
     }
     bool stopped = p->stopped;
-    omp_unset_lock(&p->lock);
+    pthread_mutex_unlock(&p->lock);
     return stopped;
 }
 
 static bool is_stopped(inpainting *p)
 {
-    omp_set_lock(&p->lock);
+    pthread_mutex_lock(&p->lock);
     bool stopped = p->stopped;
-    omp_unset_lock(&p->lock);
+    pthread_mutex_unlock(&p->lock);
     return stopped;
 }
 
@@ -241,9 +240,9 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
     if (!p.errors) {
         return sali_fail_memory(err);
     }
-    omp_init_lock(&p.lock);
+    pthread_mutex_init(&p.lock, NULL);
     sali_model_use(model);
-    sali_shard_run(rows, rows > 1 ? p.options.threads : 1, inpaint_row, &p);
+    sal_threads_run(rows, rows > 1 ? p.options.threads : 1, inpaint_row, &p);
     sali_model_release(model);
     for (int64_t row = 0; status == SAL_OK && row < rows; row++) {
         if (p.errors[row].status != SAL_OK) {
@@ -251,7 +250,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
                                p.errors[row].message);
         }
     }
-    omp_destroy_lock(&p.lock);
+    pthread_mutex_destroy(&p.lock);
     sali_free(p.errors);
     return status;
 }

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/clamp.h"
 #include "train/data.h"
 #include "train/sync.h"
@@ -28,7 +29,7 @@ static void set_level(void *context, int64_t level)
 void sali_train_set_params(sal_trainer *t)
 {
     if (t->levels) {
-        sali_shard_run(t->levels->n, t->options.threads, set_level, t);
+        sal_threads_run(t->levels->n, t->options.threads, set_level, t);
     } else {
         set_level(t, 0);
     }

@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/optimiser.h"
 #include "core/rng.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/levels/levels.h"
 #include "samplers/sampler.h"
 #include "run/parts/step_size.h"

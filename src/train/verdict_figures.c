@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -284,6 +285,8 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
 typedef struct neighbours {
     int64_t each, groups;
     sali_packed own, test;
+    double *right; /* [held-out rows + groups] the shares of right answers at the held-out rows, and
+                      those of the groups */
 } neighbours;
 
 /* The share of held-out rows among the nearest candidates of row `row` of `of`, 0 to 1 where there
@@ -299,24 +302,22 @@ static double share_of_test(const neighbours *s, const sali_packed *of, int64_t 
     return own < test ? 0 : test < own ? 1 : (double)test_times / (double)(own_times + test_times);
 }
 
-/* right [held-out rows + groups] receives the shares of right answers at the held-out rows, and
- * those of the groups. */
-static void classify_rows(const neighbours *s, double *right)
+static void classify_test_row(void *context, int64_t t)
 {
+    const neighbours *s = context;
+    const int64_t group = t % s->groups;
+    s->right[t] = share_of_test(s, &s->test, t, group * s->each, (group + 1) * s->each, t);
+}
+
+static void classify_group(void *context, int64_t g)
+{
+    const neighbours *s = context;
     const int64_t m = s->test.rows;
-#pragma omp parallel for schedule(dynamic, 16)
-    for (int64_t t = 0; t < m; t++) {
-        const int64_t group = t % s->groups;
-        right[t] = share_of_test(s, &s->test, t, group * s->each, (group + 1) * s->each, t);
+    double sum = 0;
+    for (int64_t row = g * s->each; row < (g + 1) * s->each; row++) {
+        sum += 1 - share_of_test(s, &s->own, row, g * s->each, (g + 1) * s->each, row % m);
     }
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t g = 0; g < s->groups; g++) {
-        double sum = 0;
-        for (int64_t row = g * s->each; row < (g + 1) * s->each; row++) {
-            sum += 1 - share_of_test(s, &s->own, row, g * s->each, (g + 1) * s->each, row % m);
-        }
-        right[m + g] = sum / (double)s->each;
-    }
+    s->right[m + g] = sum / (double)s->each;
 }
 
 /* Copy `each` rows of each group, evenly spaced, to `to` [groups x each x V]. */
@@ -348,7 +349,7 @@ sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *
     sali_memory memory = { 0 };
     uint8_t *codes = SALI_TAKE(&memory, uint8_t, each * G * V);
     s.test = sali_packed_rows(&r->packed, 0, each * (G - 1) + 1);
-    double *right = SALI_TAKE(&memory, double, s.test.rows + G);
+    s.right = SALI_TAKE(&memory, double, s.test.rows + G);
     bool ok = !memory.refused;
     if (ok) {
         take_from_groups(rows, each, codes);
@@ -356,9 +357,10 @@ sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *
     }
     if (ok) {
         double test, own, of_test, of_own; /* means, and variances */
-        classify_rows(&s, right);
-        sali_moments(s.test.rows, right, &test, &of_test);
-        sali_moments(G, right + s.test.rows, &own, &of_own);
+        sal_threads_run(s.test.rows, 0, classify_test_row, &s);
+        sal_threads_run(G, 0, classify_group, &s);
+        sali_moments(s.test.rows, s.right, &test, &of_test);
+        sali_moments(G, s.right + s.test.rows, &own, &of_own);
         accuracy->value = accuracy->corrected = (test + own) / 2;
         accuracy->error = sqrt(of_test / (double)s.test.rows + of_own / (double)G) / 2;
     }

@@ -89,47 +89,6 @@ START_TEST(a_hangup_that_is_ignored_stays_so)
 }
 END_TEST
 
-/* ---- the environment that it runs in */
-
-/* Its entry "NAME=value" of a variable, as libraries read it when the program was loaded last. */
-static bool runs_with(pid_t pid, const char *entry)
-{
-    char path[64], text[16384];
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    FILE *file = fopen(path, "rb");
-    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[size] = '\0';
-    bool found = false;
-    for (const char *at = text; at < text + size; at += strlen(at) + 1) {
-        found |= strcmp(at, entry) == 0;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return found;
-}
-
-/* Threads that wait sleep, unless the user has said what they do. */
-START_TEST(waiting_threads_sleep_unless_the_user_says_otherwise)
-{
-    static const char *const set[] = { NULL, "active" };
-    static const char *const entry[] = { "OMP_WAIT_POLICY=passive", "OMP_WAIT_POLICY=active" };
-    unsetenv("OMP_WAIT_POLICY");
-    if (set[_i]) {
-        setenv("OMP_WAIT_POLICY", set[_i], 1);
-    }
-    pid_t pid = start(COMMAND);
-    bool found = false;
-    for (int k = 0; k < 200 && !found; k++) {
-        pause_for(50000);
-        found = runs_with(pid, entry[_i]);
-    }
-    kill(pid, SIGKILL);
-    finish(pid);
-    ck_assert(found);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("signals_cli");
@@ -138,7 +97,6 @@ int main(void)
     tcase_add_loop_test(tcase, draws_so_far_are_a_whole_file, 0, N_SIGNALS);
     tcase_add_loop_test(tcase, a_comparison_says_what_it_lacks, 0, N_SIGNALS);
     tcase_add_test(tcase, a_hangup_that_is_ignored_stays_so);
-    tcase_add_loop_test(tcase, waiting_threads_sleep_unless_the_user_says_otherwise, 0, 2);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -2,7 +2,7 @@
 /* Spaces, embeddings, shards. */
 #include "test.h"
 
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "core/space.h"
 #include "core/text.h"
 
@@ -201,58 +201,6 @@ START_TEST(shards_cover_all_chains_evenly)
 }
 END_TEST
 
-static void mark(void *context, int64_t shard)
-{
-    ((int *)context)[shard]++;
-}
-
-START_TEST(every_shard_runs_once_on_any_number_of_threads)
-{
-    const int threads[] = { 0, 1, 2, 7, 64 };
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-        int runs[13] = { 0 };
-        sali_shard_run(13, threads[t], mark, runs);
-        for (int k = 0; k < 13; k++) {
-            ck_assert_int_eq(runs[k], 1);
-        }
-    }
-}
-END_TEST
-
-typedef struct visits {
-    int count[6];
-} visits;
-
-static void visit(void *context, int64_t k)
-{
-    ((visits *)context)->count[k]++;
-}
-
-/* Which way the work goes is only seen by what becomes known of its time. */
-START_TEST(work_is_shared_where_that_is_faster)
-{
-    visits v = { { 0 } };
-    sali_pace new = { 0 }, little = { .alone = 1e-9 }, much = { .alone = 1 };
-    sali_pace busy = { .alone = 1, .shared = 2, .calls = 1 };
-    sali_pace free = { .alone = 2, .shared = 1, .calls = 1 };
-    sali_pace *all[] = { &new, &little, &much, &busy, &free };
-    for (int k = 0; k < 5; k++) {
-        sali_shard_run_paced(all[k], 1, 6, 2, visit, &v);
-    }
-    ck_assert(new.alone > 0 && new.shared == 0 && new.calls == 1);
-    ck_assert(little.shared == 0);
-    ck_assert(much.alone == 1 && much.shared > 0);
-    ck_assert(busy.alone < 1 && busy.shared == 2);
-    ck_assert(free.alone == 2 && free.shared < 1);
-    busy = (sali_pace){ .alone = 1, .shared = 2, .calls = 64 }; /* tried again */
-    sali_shard_run_paced(&busy, 1, 6, 2, visit, &v);
-    ck_assert(busy.alone == 1 && busy.shared < 2);
-    for (int k = 0; k < 6; k++) {
-        ck_assert_int_eq(v.count[k], 6);
-    }
-}
-END_TEST
-
 /* A clone does not follow what is added to the space; clones of clones are one, until the last of
  * its owners has gone. */
 START_TEST(clones_are_settled)
@@ -283,7 +231,6 @@ int main(void)
 {
     Suite *suite = suite_create("space");
     TCase *tcase = tcase_create("space");
-    tcase_add_test(tcase, work_is_shared_where_that_is_faster);
     tcase_add_test(tcase, sizes_and_slots_add_up);
     tcase_add_test(tcase, embedding_follows_the_levels);
     tcase_add_test(tcase, subsets_drop_variables_and_empty_blocks);
@@ -291,7 +238,6 @@ int main(void)
     tcase_add_test(tcase, letters_are_kept_and_change_nothing);
     tcase_add_test(tcase, letters_of_an_alphabet_are_checked);
     tcase_add_test(tcase, shards_cover_all_chains_evenly);
-    tcase_add_test(tcase, every_shard_runs_once_on_any_number_of_threads);
     tcase_add_test(tcase, clones_are_settled);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -26,6 +26,7 @@ rules=
 below="core..."
 check core core/vector
 check core/vector
+check core/threads core core/vector
 check core/saved core
 check parallel $below
 check stats $below

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/shard.h"
+#include <saltus/program.h>
 #include "models/tape_model.h"
 #include "samplers/langevin/preconditioner.h"
 #include "small_training.h"
@@ -437,7 +437,7 @@ static void run_crowd(const char *specification, int threads, int32_t *codes)
         sali_chains_embed(w.chains[k]);
     }
     for (uint64_t round = 0; round < 10; round++) {
-        sali_shard_run(MANY, threads, crowd_work, &w);
+        sal_threads_run(MANY, threads, crowd_work, &w);
         add_noise(model, round, 0.1);
     }
     for (int k = 0; k < MANY; k++) {

@@ -5,11 +5,12 @@
 
 #include <math.h>
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 
 #include "alloc_fail.h"
 #include "ad/polynomial.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "formula.h"
 #include "models/make/multilinear.h"
 #include "tiny_models.h"
@@ -486,7 +487,7 @@ START_TEST(shards_give_the_same_bits_for_any_number_of_threads)
         sharded job = { .codes = codes };
         for (int t = 0; t < 3; t++) {
             ck_ok(sali_pseudo_likelihood_create(model, false, 4, 0, 4, 16, &job.pl, &err), &err);
-            sali_shard_run(4, threads[t], run_shard, &job);
+            sal_threads_run(4, threads[t], run_shard, &job);
             sali_pseudo_likelihood_reduce(job.pl, gradient);
             sali_pseudo_likelihood_destroy(job.pl);
             if (t == 0) {

@@ -17,28 +17,21 @@ typedef struct batch {
     int64_t most, width; /* states of a call, reals of a state */
     double *x, *f;       /* [threads x most x width], [threads x most] */
     double *gradient;    /* as x; NULL: values only */
-    sal_status status;   /* of a failed call */
-    sal_error error;
+    int64_t states;      /* to evaluate by all threads together */
+    sal_error *errors;   /* [threads] of failed calls */
 } batch;
 
-/* Evaluate thread k's share of `states` states, in calls of at most b->most. */
-static void evaluate_share(batch *b, int64_t k, int64_t states)
+/* Evaluate thread k's share of the states, in calls of at most b->most. */
+static void evaluate_share(void *context, int64_t k)
 {
-    const int64_t threads = b->options->threads;
+    batch *b = context;
+    const int64_t threads = b->options->threads, states = b->states;
     const int64_t at = k * b->most * b->width;
     int64_t left = states / threads + (k < states % threads);
     while (left > 0) {
         const int64_t n = left < b->most ? left : b->most;
-        sal_error err = { 0 };
-        sal_status status = sal_model_evaluate_at(b->model, n, b->x + at, b->f + k * b->most,
-                                                  b->gradient ? b->gradient + at : NULL, &err);
-        if (status != SAL_OK) {
-#pragma omp critical
-            {
-                b->status = status;
-                b->error = err;
-            }
-        }
+        sal_model_evaluate_at(b->model, n, b->x + at, b->f + k * b->most,
+                              b->gradient ? b->gradient + at : NULL, &b->errors[k]);
         left -= n;
     }
 }
@@ -47,11 +40,8 @@ static void evaluate_share(batch *b, int64_t k, int64_t states)
 static void evaluate_batches(void *context, int64_t calls)
 {
     batch *b = context;
-    const int64_t threads = b->options->threads;
-#pragma omp parallel for num_threads((int)threads) schedule(static, 1)
-    for (int64_t k = 0; k < threads; k++) {
-        evaluate_share(b, k, calls * b->chains);
-    }
+    b->states = calls * b->chains;
+    sal_threads_run(b->options->threads, (int)b->options->threads, evaluate_share, b);
 }
 
 static void destroy_batch(batch *b)
@@ -59,6 +49,7 @@ static void destroy_batch(batch *b)
     free(b->x);
     free(b->gradient);
     free(b->f);
+    free(b->errors);
 }
 
 /* Allocate a batch, with random coordinates 0 and 1; false: out of memory. */
@@ -75,11 +66,12 @@ static bool create_batch(batch *b, const bench_case *c, const bench_options *o,
     b->x = malloc(numbers * sizeof *b->x);
     b->gradient = calloc(numbers, sizeof *b->gradient);
     b->f = calloc((size_t)(o->threads * b->most), sizeof *b->f);
+    b->errors = calloc((size_t)o->threads, sizeof *b->errors);
     for (size_t i = 0; b->x && i < numbers; i++) {
         bits = bits * 1664525 + 1013904223;
         b->x[i] = (double)(bits >> 31);
     }
-    return b->x && b->gradient && b->f;
+    return b->x && b->gradient && b->f && b->errors;
 }
 
 int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model)
@@ -98,9 +90,9 @@ int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model
         b.gradient = gradient;
     }
     double seconds = bench_time(evaluate_batches, &b, o->seconds);
-    destroy_batch(&b);
-    if (b.status != SAL_OK) {
-        return cli_fail(b.status, &b.error);
+    for (int64_t k = 0; k < o->threads && code == CLI_OK; k++) {
+        code = b.errors[k].status ? cli_fail(b.errors[k].status, &b.errors[k]) : CLI_OK;
     }
+    destroy_batch(&b);
     return code ? code : bench_print(c, o, "value+grad", 1 / seconds);
 }

@@ -16,21 +16,30 @@ enum {
 
 typedef struct work {
     float *numbers; /* [threads x share] */
-    int64_t threads, share;
+    int64_t threads, share, calls;
 } work;
+
+/* `calls` times what piece() does, by each thread. */
+static void by_all(work *w, int64_t calls, void (*piece)(void *context, int64_t k))
+{
+    w->calls = calls;
+    sal_threads_run(w->threads, (int)w->threads, piece, w);
+}
+
+static void multiply_piece(void *context, int64_t k)
+{
+    const work *w = context;
+    float *A = w->numbers + k * w->share, *B = A + SIDE * SIDE;
+    for (int64_t call = 0; call < w->calls; call++) {
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
+                    SIDE, 0, B + SIDE * SIDE, SIDE);
+    }
+}
 
 /* `calls` matrix products by each thread: the work of bench_time. */
 static void multiply_matrices(void *context, int64_t calls)
 {
-    work *w = context;
-#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
-    for (int64_t k = 0; k < w->threads; k++) {
-        float *A = w->numbers + k * w->share, *B = A + SIDE * SIDE;
-        for (int64_t call = 0; call < calls; call++) {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
-                        SIDE, 0, B + SIDE * SIDE, SIDE);
-        }
-    }
+    by_all(context, calls, multiply_piece);
 }
 
 /* A copy for each instruction set; clang has none, and sanitizers are not ready when one is chosen.
@@ -60,15 +69,29 @@ accumulate(int64_t rounds, const float *from, float *to)
     }
 }
 
+static void multiply_add_piece(void *context, int64_t k)
+{
+    const work *w = context;
+    float *numbers = w->numbers + k * w->share;
+    for (int64_t call = 0; call < w->calls; call++) {
+        accumulate(ROUNDS, numbers, numbers);
+    }
+}
+
 /* `calls` times ROUNDS multiply-adds of LANES numbers by each thread. */
 static void multiply_add(void *context, int64_t calls)
 {
-    work *w = context;
-#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
-    for (int64_t k = 0; k < w->threads; k++) {
-        float *numbers = w->numbers + k * w->share;
-        for (int64_t call = 0; call < calls; call++) {
-            accumulate(ROUNDS, numbers, numbers);
+    by_all(context, calls, multiply_add_piece);
+}
+
+static void stream_piece(void *context, int64_t k)
+{
+    const work *w = context;
+    float *a = w->numbers + k * w->share, *b = a + FAR / 2;
+    for (int64_t call = 0; call < w->calls; call++) {
+#pragma omp simd
+        for (int64_t i = 0; i < FAR / 2; i++) {
+            a[i] += 3 * b[i];
         }
     }
 }
@@ -76,17 +99,7 @@ static void multiply_add(void *context, int64_t calls)
 /* a[i] += 3 b[i] over FAR / 2 numbers by each thread: two numbers are read, one is written. */
 static void stream_memory(void *context, int64_t calls)
 {
-    work *w = context;
-#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
-    for (int64_t k = 0; k < w->threads; k++) {
-        float *a = w->numbers + k * w->share, *b = a + FAR / 2;
-        for (int64_t call = 0; call < calls; call++) {
-#pragma omp simd
-            for (int64_t i = 0; i < FAR / 2; i++) {
-                a[i] += 3 * b[i];
-            }
-        }
-    }
+    by_all(context, calls, stream_piece);
 }
 
 /* Work per second of all threads, if one call of one thread does `amount`; 0: out of memory. Each

@@ -155,8 +155,10 @@ void cli_man_program(void)
     puts(".SH ENVIRONMENT\n.TP\n.B OPENBLAS_CORETYPE\n"
          "The kernels of OpenBLAS. Where it is not set, and OpenBLAS chose those of an old\n"
          "processor for a new one, the program sets it and starts itself again.\n"
-         ".TP\n.BR OPENBLAS_NUM_THREADS \", \" OMP_WAIT_POLICY\n"
-         "Where they are not set, the program starts itself with 1 and passive.\n"
+         ".TP\n.B OPENBLAS_NUM_THREADS\n"
+         "Where it is not set, the program starts itself with 1.\n"
+         ".TP\n.B OMP_NUM_THREADS\n"
+         "The number of threads, unless an option says it.\n"
          ".SH SEE ALSO");
     const cli_page *page;
     for (size_t k = 0; (page = cli_page_list(k)); k++) {

@@ -26,3 +26,10 @@ void sali_blas_single_thread_end(void)
     }
     pthread_mutex_unlock(&lock);
 }
+
+void sali_blas_single_thread_here(void)
+{
+    pthread_mutex_lock(&lock);
+    openblas_set_num_threads(1);
+    pthread_mutex_unlock(&lock);
+}

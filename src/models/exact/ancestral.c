@@ -3,9 +3,10 @@
 
 #include <math.h>
 
+#include <saltus/program.h>
 #include "core/error.h"
 #include "core/rng.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "core/vector/clones.h"
 
 /* Draws of a block; variables whose codes are handed out together. */
@@ -205,7 +206,7 @@ static void draw_shard(void *context, int64_t shard)
 /* Two shards a thread, in case threads wait, but fewer if their blocks take much memory. */
 static int64_t count_shards(int64_t n_blocks, int64_t block_bytes, int threads)
 {
-    const int64_t most = MOST_SCRATCH / block_bytes, wanted = 2 * sali_shard_threads(threads);
+    const int64_t most = MOST_SCRATCH / block_bytes, wanted = 2 * sal_threads_number(threads);
     const int64_t n = wanted < most ? wanted : most;
     return n > n_blocks ? n_blocks : n > 1 ? n : 1;
 }
@@ -225,7 +226,7 @@ sal_status sali_ancestral_draw(const sali_ancestral *net, int64_t n, uint64_t se
     }
     const bool refused = memory.refused;
     if (!refused) {
-        sali_shard_run(w.n_shards, threads, draw_shard, &w);
+        sal_threads_run(w.n_shards, threads, draw_shard, &w);
     }
     sali_memory_free(&memory);
     return refused ? sali_fail_memory(err) : SAL_OK;

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "core/vector/vmath.h"
 #include "models/exact/bucket_block.h"
 
@@ -292,7 +293,7 @@ static void run_shards(pass *s, void (*work)(void *, int64_t))
     if (s->frame.n_shards == 1) {
         work(s, 0);
     } else {
-        sali_shard_run(s->frame.n_shards, s->tree->threads, work, s);
+        sal_threads_run(s->frame.n_shards, s->tree->threads, work, s);
     }
 }
 

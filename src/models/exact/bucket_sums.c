@@ -2,7 +2,8 @@
 /* Marginals of a bucket's joint table. */
 #include <string.h>
 
-#include "core/shard.h"
+#include <saltus/program.h>
+#include "core/threads/shard.h"
 #include "models/exact/bucket_block.h"
 
 /* A table of fewer entries is summed by the calling thread alone. */
@@ -106,6 +107,6 @@ void sali_bucket_sums(const sali_bucket_tree *tree, int32_t p, const int32_t *sc
     if (r.n_shards == 1) {
         run_shard(&r, 0);
     } else {
-        sali_shard_run(r.n_shards, tree->threads, run_shard, &r);
+        sal_threads_run(r.n_shards, tree->threads, run_shard, &r);
     }
 }

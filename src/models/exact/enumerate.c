@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/choose.h"
 #include "core/memory.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/exact/exact.h"
 #include "models/states.h"
 
@@ -187,7 +188,7 @@ static sal_status walk_create(walk *w, bool with_sums, bool pairs, sal_error *er
 /* Run all shards. Returns the error of the first shard that failed. */
 static sal_status walk_run(walk *w, int threads, sal_error *err)
 {
-    sali_shard_run(w->n_shards, threads, run_shard, w);
+    sal_threads_run(w->n_shards, threads, run_shard, w);
     for (int64_t k = 0; k < w->n_shards; k++) {
         if (w->shards[k].status != SAL_OK) {
             if (err) {
@@ -301,7 +302,7 @@ static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err
         drawer d = { q->model->space, q->draws, count, 0, (q->draws->n - 1) / BLOCK + 1, p };
         d.n_shards = d.n_blocks < MOST_SHARDS ? d.n_blocks : MOST_SHARDS;
         q->log_prob_mean = mean / sum;
-        sali_shard_run(d.n_shards, q->options.threads, draw_shard, &d);
+        sal_threads_run(d.n_shards, q->options.threads, draw_shard, &d);
     }
     sali_free(p);
     return status;

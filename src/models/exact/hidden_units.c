@@ -10,10 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <saltus/program.h>
 #include "core/choose.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "core/vector/blas.h"
 #include "core/vector/clones.h"
 #include "core/vector/vmath.h"
@@ -154,7 +155,7 @@ static sal_status weigh_all(work *w, sali_question *q, sal_error *err)
 {
     const int64_t rows = w->weights.rows;
     double most = -INFINITY;
-    sali_shard_run(w->n_shards, q->options.threads, weigh_shard, w);
+    sal_threads_run(w->n_shards, q->options.threads, weigh_shard, w);
     for (int64_t i = 0; i < w->weights.count; i++) {
         most = fmax(most, w->weight[i]);
     }
@@ -269,7 +270,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     sal_status status = work_create(&w, q, offer->plan, err);
     status = status ? status : weigh_all(&w, q, err);
     if (status == SAL_OK) {
-        sali_shard_run(w.n_shards, q->options.threads, add_shard, &w);
+        sal_threads_run(w.n_shards, q->options.threads, add_shard, &w);
         combine_shards(&w, q);
     }
     sali_memory_free(&w.memory);
@@ -369,7 +370,7 @@ static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err
         for (int64_t i = 0; i < w.weights.count; i++) {
             w.weight[i] = w.total += w.weight[i];
         }
-        sali_shard_run(w.n_shards, q->options.threads, draw_shard, &w);
+        sal_threads_run(w.n_shards, q->options.threads, draw_shard, &w);
     }
     sali_memory_free(&w.memory);
     return status;

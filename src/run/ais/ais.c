@@ -13,7 +13,6 @@
 #include "core/alloc.h"
 #include "core/vector/blas.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "models/base.h"
 #include "models/states.h"
 #include "models/tape_model.h"

@@ -4,7 +4,7 @@
 #define SALI_AIS_H
 
 #include <saltus/evaluate.h>
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/make/bridge.h"
 #include "parallel/ranks.h"
 #include "samplers/sampler.h"

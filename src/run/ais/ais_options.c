@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/option.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/base.h"
 #include "run/ais/ais.h"
 #include "run/run.h"

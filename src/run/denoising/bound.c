@@ -14,9 +14,10 @@
 #include <string.h>
 
 #include <saltus/evaluate.h>
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "core/vector/blas.h"
 #include "models/base.h"
 #include "run/trajectory/trajectory.h"
@@ -353,7 +354,7 @@ static sal_status run_levels(bound *b, const sal_bound_options *o, bool *stopped
     sal_status status = SAL_OK;
     sali_blas_single_thread_begin();
     for (b->level = 0; status == SAL_OK && !*stopped && b->level < b->noise->T; b->level++) {
-        sali_shard_run(b->shards, o->threads, add_level_terms, b);
+        sal_threads_run(b->shards, o->threads, add_level_terms, b);
         for (int64_t k = 0; status == SAL_OK && k < b->shards; k++) {
             status = b->status[k] == SAL_OK
                          ? SAL_OK

@@ -5,7 +5,7 @@
 
 #include <saltus/log_z.h>
 #include "core/memory.h"
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/make/bridge.h"
 #include "run/trajectory/trajectory.h"
 #include "samplers/sampler.h"

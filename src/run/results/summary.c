@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include <saltus/stats.h>
 #include "core/memory.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "core/number.h"
 #include "models/exact/exact.h"
 #include "models/exact/rounding.h"
@@ -72,7 +72,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .draws = run->draws_made,
         .thin = o->thin,
         .seed = o->seed,
-        .threads = sali_shard_threads(o->threads),
+        .threads = sal_threads_number(o->threads),
         .stopped = run->stopped,
         .acceptance_rate = NAN,
         .mean_jump = NAN,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/shard.h"
+#include "core/threads/shard.h"
 #include "models/base.h"
 #include "train/sync.h"
 
