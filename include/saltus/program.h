@@ -343,15 +343,17 @@ SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
 /* ---- threads */
 
 /* The number of threads that an option `threads` stands for: itself, or for 0 the (first) number of
- * the environment's OMP_NUM_THREADS, else the number of processors that this process may use.
- * Threads: any. */
+ * the environment's OMP_NUM_THREADS, else the number of processors that the calling thread may use.
+ * Threads: any, while none changes the environment. */
 SAL_API int sal_threads_number(int threads);
 
 /* Call work(context, k) for k = 0 .. pieces - 1, in no order, on several threads, of which the
  * caller is one. Calls of BLAS in work() run on one thread. Returns when all are done.
  * Params:  threads  as in sal_threads_number. There are fewer where the system refuses to start
  *                   so many, and inside of work() there is the caller alone.
- * Cost:    some microseconds. The other threads are kept for later calls; they sleep meanwhile.
+ * Cost:    some microseconds. The other threads are kept for later calls of any caller, on the
+ *          processors of the one that they were started for; they sleep until the process ends, so
+ *          an object with the static library in it must not be unloaded.
  * Threads: any, each with other threads of its own. A child process after fork() starts new ones.
  */
 SAL_API void sal_threads_run(int64_t pieces, int threads,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What saltus compare prints. */
 #include <math.h>
-#include <omp.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -178,7 +178,7 @@ static void count_piece(void *context, int64_t k)
 int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)
 {
     const int64_t variables = a->variables, stride = (variables / 8 + 1) * 8; /* cache lines */
-    const int64_t tiles = (a->rows + TILE - 1) / TILE, most = sal_threads_number(0);
+    const int64_t tiles = (a->rows + TILE - 1) / TILE, most = 4 * (int64_t)sal_threads_number(0);
     const int64_t pieces = tiles < most ? tiles : most;
     int64_t *counts = stride > INT64_MAX / most ? NULL : SALI_NEW_ARRAY(int64_t, pieces * stride);
     if (!counts) {

@@ -23,8 +23,11 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k)
 
 /* Seconds of work below which handing a part of it to another thread costs more than it saves. */
 #define WORTH_SHARING 1e-5
-/* Seconds of work by one thread after which its time is known: the first calls are slower. */
+/* One thread's time is known after so many seconds of work and so many calls: the first are slower.
+ * It is measured again at twice as many calls, and so on, and at last after each AGAIN calls. */
 #define SETTLED 1e-3
+#define FIRST 4
+#define AGAIN 256
 /* What sharing loses, as when another program has the processor of a thread that all others wait
  * for, is made up by one thread that works for so many times as long: the loss is a small share. */
 #define PATIENCE 30
@@ -32,34 +35,36 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k)
 #define GRACE 2e-4
 /* Savings of at most so many calls are set against a loss. */
 #define MEMORY 16
-/* One thread's time is measured again after this many calls. */
-#define AGAIN 256
+/* The most seconds that one thread works after a loss, beside PATIENCE calls: it may have been a
+ * pause of the whole process, which says nothing of threads. */
+#define MOST_WAIT 10
 
 bool sali_pace_is_alone(const sali_pace *p, double amount)
 {
-    return p->alone == 0 || p->wait > 0 || p->calls % AGAIN == AGAIN - 1 ||
-           p->alone * amount < WORTH_SHARING;
+    const int64_t n = p->calls;
+    const bool again = n < AGAIN ? (n & (n - 1)) == 0 : n % AGAIN == 0;
+    return n < FIRST || p->wait > 0 || again || p->alone * amount < WORTH_SHARING;
 }
 
-/* The average with another value: near the least values, as a call that the system interrupts says
- * nothing of the others. */
-static double average_with(double average, double value)
+/* The usual time after another one was measured: near the least, as a call that the system
+ * interrupts says nothing of the others. */
+static double usual_time(double usual, double now)
 {
-    return value < average ? (average + value) / 2 : average + fmin(value - average, average) / 16;
+    return now < usual ? now : usual + fmin(now - usual, usual) / 16;
 }
 
 void sali_pace_note(sali_pace *p, bool alone, double amount, double seconds)
 {
     p->calls++;
     if (alone) {
-        p->wait = p->alone == 0 ? SETTLED - seconds : p->wait - seconds;
-        p->alone = p->alone == 0 ? seconds / amount : average_with(p->alone, seconds / amount);
+        p->wait = p->calls == 1 ? SETTLED - seconds : p->wait - seconds;
+        p->alone = p->calls == 1 ? seconds / amount : usual_time(p->alone, seconds / amount);
         return;
     }
     const double call = p->alone * amount;
     p->balance = fmin(p->balance + call - seconds, MEMORY * call);
     if (p->balance < -GRACE) {
-        p->wait = -PATIENCE * p->balance;
+        p->wait = fmin(-PATIENCE * p->balance, MOST_WAIT + PATIENCE * call);
         p->balance = 0;
     }
 }

@@ -21,7 +21,7 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k);
 /* What was measured of repeated work, to decide whether several threads share the next call.
  * Initialise with zeros. */
 typedef struct sali_pace {
-    double alone;   /* seconds of a unit of work by one thread, a moving average; 0: not known */
+    double alone;   /* seconds that a unit of work usually takes one thread */
     double wait;    /* seconds that one thread has to work alone before sharing is tried (again) */
     double balance; /* seconds that sharing has saved of late, or lost; only so many are counted */
     int64_t calls;

@@ -24,20 +24,23 @@ typedef struct team {
     _Atomic int64_t next; /* the first piece that nobody has taken */
 } team;
 
-/* A thread that helps one team at a time. Helpers are never freed: they end with the process. */
+/* A thread that helps one team at a time. Helpers end with the process. */
 typedef struct helper {
     struct helper *next;  /* in the list of those that are free, or of those of a team */
-    _Atomic(team *) team; /* set by the caller; the helper sets NULL when it has finished */
+    _Atomic(team *) team; /* the caller offers it; the helper puts &accepted in its place, and NULL
+                             when it has finished */
     _Atomic bool asleep;  /* the helper may wait for `called` */
     _Atomic bool awaited; /* the caller may wait for `finished` */
     pthread_mutex_t lock; /* of the two conditions */
     pthread_cond_t called, finished;
 } helper;
 
-/* The free helpers of the process, and whether fork() is told of them. */
+static team accepted;
+
+/* The free helpers of the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static helper *free_helpers;
-static bool knows_forks;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Whether this thread is at work for a team: its own calls are then not shared. */
 static _Thread_local bool at_work;
@@ -130,12 +133,11 @@ static void wake_up(helper *h, _Atomic bool *waits, pthread_cond_t *condition)
 
 static void take_pieces(team *t)
 {
-    const bool before = at_work;
     at_work = true;
     for (int64_t k; (k = atomic_fetch_add(&t->next, 1)) < t->pieces;) {
         t->work(t->context, k);
     }
-    at_work = before;
+    at_work = false;
 }
 
 static void *help(void *data)
@@ -144,11 +146,23 @@ static void *help(void *data)
     sali_blas_single_thread_here();
     for (;;) {
         wait_for(h, true, &h->asleep, &h->called);
-        take_pieces(atomic_load(&h->team));
-        atomic_store(&h->team, NULL); /* from here on the team may be gone */
-        wake_up(h, &h->awaited, &h->finished);
+        team *t = atomic_load(&h->team);
+        if (t && atomic_compare_exchange_strong(&h->team, &t, &accepted)) {
+            take_pieces(t);
+            atomic_store(&h->team, NULL); /* from here on the team may be gone */
+            wake_up(h, &h->awaited, &h->finished);
+        }
     }
     return NULL;
+}
+
+/* Wait until h has finished its pieces of t, which are no more than those that it has begun: a
+ * helper that has not come by now, as another program has its processor, need not come. */
+static void dismiss(helper *h, team *t)
+{
+    if (!atomic_compare_exchange_strong(&h->team, &t, NULL)) {
+        wait_for(h, false, &h->awaited, &h->finished);
+    }
 }
 
 /* ---- helpers */
@@ -156,10 +170,12 @@ static void *help(void *data)
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
+    sali_blas_before_fork();
 }
 
 static void in_parent(void)
 {
+    sali_blas_in_parent();
     pthread_mutex_unlock(&lock);
 }
 
@@ -170,17 +186,35 @@ static void in_child(void)
         next = free_helpers->next;
         sali_free(free_helpers);
     }
+    sali_blas_in_child();
     pthread_mutex_unlock(&lock);
 }
 
-/* Start h's thread, which leaves the process's signals to others; false: the system refuses. */
+static void prepare_for_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/* The signals to a process, which its own threads handle; not those that a thread causes itself. */
+static sigset_t signals_of_others(void)
+{
+    static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF };
+    sigset_t all;
+    sigfillset(&all);
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+        sigdelset(&all, own[k]);
+    }
+    return all;
+}
+
+/* Start h's thread; false: the system refuses. */
 static bool start_thread(helper *h)
 {
     enum { STACK = 4 << 20 };
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
+    const sigset_t all = signals_of_others();
+    sigset_t before;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
@@ -209,14 +243,11 @@ static helper *create_helper(team *t)
     return h;
 }
 
-/* At most n free helpers, as a list. */
+/* At most n > 0 free helpers, as a list. */
 static helper *take_helpers(int64_t n)
 {
     pthread_mutex_lock(&lock);
-    if (!knows_forks) {
-        knows_forks = pthread_atfork(before_fork, in_parent, in_child) == 0;
-    }
-    helper *first = n > 0 ? free_helpers : NULL, *last = first;
+    helper *first = free_helpers, *last = first;
     for (int64_t k = 1; last && k < n && last->next; k++) {
         last = last->next;
     }
@@ -231,15 +262,13 @@ static helper *take_helpers(int64_t n)
 static void return_helpers(helper *first)
 {
     helper *last = first;
-    while (last && last->next) {
+    while (last->next) {
         last = last->next;
     }
-    if (last) {
-        pthread_mutex_lock(&lock);
-        last->next = free_helpers;
-        free_helpers = first;
-        pthread_mutex_unlock(&lock);
-    }
+    pthread_mutex_lock(&lock);
+    last->next = free_helpers;
+    free_helpers = first;
+    pthread_mutex_unlock(&lock);
 }
 
 /* Let up to n helpers work for t; the list of them. */
@@ -257,17 +286,32 @@ static helper *call_helpers(team *t, int64_t n)
     return first;
 }
 
+/* Share the pieces of t between the caller and up to n > 0 helpers. */
+static void share(team *t, int64_t n)
+{
+    helper *helpers = call_helpers(t, n);
+    take_pieces(t);
+    for (helper *h = helpers; h; h = h->next) {
+        dismiss(h, t);
+    }
+    if (helpers) {
+        return_helpers(helpers);
+    }
+}
+
 void sal_threads_run(int64_t pieces, int threads, void (*work)(void *context, int64_t piece),
                      void *context)
 {
-    team t = { .work = work, .context = context, .pieces = pieces };
-    const int number = at_work || pieces < 2 ? 1 : sal_threads_number(threads);
+    const int64_t number = at_work || pieces < 2 ? 1 : sal_threads_number(threads);
+    pthread_once(&once, prepare_for_forks);
     sali_blas_single_thread_begin();
-    helper *helpers = call_helpers(&t, (number < pieces ? number : pieces) - 1);
-    take_pieces(&t);
-    for (helper *h = helpers; h; h = h->next) {
-        wait_for(h, false, &h->awaited, &h->finished);
+    if (number > 1) {
+        team t = { .work = work, .context = context, .pieces = pieces };
+        share(&t, (number < pieces ? number : pieces) - 1);
+    } else {
+        for (int64_t k = 0; k < pieces; k++) {
+            work(context, k);
+        }
     }
-    return_helpers(helpers);
     sali_blas_single_thread_end();
 }

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/vector/blas.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
+
+/* Whether this thread is between begin() and end(), and how often. */
+static _Thread_local int depth;
+
+/* ---- OpenBLAS with threads of its own: one count for the process */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users, saved_threads;
 
-void sali_blas_single_thread_begin(void)
+static void put_back(void)
+{
+    if (saved_threads != 1) {
+        openblas_set_num_threads(saved_threads);
+    }
+}
+
+static void begin_process(void)
 {
     pthread_mutex_lock(&lock);
     if (users++ == 0) {
@@ -18,18 +32,88 @@ void sali_blas_single_thread_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
-void sali_blas_single_thread_end(void)
+static void end_process(void)
 {
     pthread_mutex_lock(&lock);
-    if (--users == 0 && saved_threads != 1) {
-        openblas_set_num_threads(saved_threads);
+    if (--users == 0) {
+        put_back();
     }
     pthread_mutex_unlock(&lock);
 }
 
-void sali_blas_single_thread_here(void)
+void sali_blas_before_fork(void)
 {
     pthread_mutex_lock(&lock);
-    openblas_set_num_threads(1);
+}
+
+void sali_blas_in_parent(void)
+{
     pthread_mutex_unlock(&lock);
+}
+
+void sali_blas_in_child(void)
+{
+    if (users > 0 && depth == 0) {
+        put_back();
+    }
+    users = depth > 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- OpenBLAS on OpenMP: a count for each thread */
+
+/* OpenMP's functions, of the library that OpenBLAS was linked with; NULL: OpenBLAS is another. */
+static int (*openmp_threads)(void);
+static void (*set_openmp_threads)(int);
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local int saved_here;
+
+static void find_openmp(void)
+{
+#ifdef OPENBLAS_OPENMP /* the playground has neither */
+    if (openblas_get_parallel() == OPENBLAS_OPENMP) {
+        *(void **)&openmp_threads = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+        *(void **)&set_openmp_threads = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    }
+#endif
+}
+
+static bool is_on_openmp(void)
+{
+    pthread_once(&once, find_openmp);
+    return openmp_threads && set_openmp_threads;
+}
+
+/* ---- either */
+
+void sali_blas_single_thread_begin(void)
+{
+    if (depth++ > 0) {
+        return;
+    }
+    if (is_on_openmp()) {
+        saved_here = openmp_threads();
+        set_openmp_threads(1);
+    } else {
+        begin_process();
+    }
+}
+
+void sali_blas_single_thread_end(void)
+{
+    if (--depth > 0) {
+        return;
+    }
+    if (is_on_openmp()) {
+        set_openmp_threads(saved_here);
+    } else {
+        end_process();
+    }
+}
+
+void sali_blas_single_thread_here(void)
+{
+    if (is_on_openmp()) {
+        set_openmp_threads(1);
+    }
 }

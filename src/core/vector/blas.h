@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* BLAS with one thread: shards are the parallelism, and OpenBLAS threads inside them would fight.
- * OpenBLAS keeps its thread count for the whole process, so the first begin() sets it to 1 and the
- * last end() puts it back. Beside the lock of libnetcdf (io/draws/netcdf_posterior.h) and the free
- * threads (core/threads/threads.c), the number of users and the saved count are the library's only
- * mutable globals. */
+ * An OpenBLAS with threads of its own keeps their number for the whole process, so the first
+ * begin() sets it to 1 and the last end() puts it back; one on OpenMP keeps it for each thread. The
+ * library's mutable globals are what this takes, the free threads (core/threads/threads.c), and the
+ * lock of libnetcdf (io/draws/netcdf_posterior.h). */
 #ifndef SALI_BLAS_H
 #define SALI_BLAS_H
 
 #include <cblas.h>
 
+/* May be nested. */
 void sali_blas_single_thread_begin(void);
 void sali_blas_single_thread_end(void);
 
-/* The same for a new thread that starts between begin() and end() of its maker, for good: an
- * OpenBLAS that is built on OpenMP keeps a count for each thread. */
+/* For good, of a thread that only works between another thread's begin() and end(). */
 void sali_blas_single_thread_here(void);
+
+/* What pthread_atfork() wants: a child has no threads that will call end(), but its own. */
+void sali_blas_before_fork(void);
+void sali_blas_in_parent(void);
+void sali_blas_in_child(void);
 
 #endif
