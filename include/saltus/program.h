@@ -112,8 +112,9 @@ SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *optio
 
 /* Put in place of zeros what suits the objective, the model and the data, as sal_train does: with
  * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch,
- * or as many as there are; with samples of an alignment `pearson` -1. For the rest see
- * sal_option_resolve.
+ * or as many as there are; with samples of an alignment `pearson` -1, and with SAL_PCD and SAL_SGD
+ * without momentum, if the model has no hidden units, the learning rate .04 (states / 5)^2. For the
+ * rest see sal_option_resolve.
  * Threads: any. */
 SAL_API void sal_train_complete(const sal_model *model, const sal_data *data,
                                 sal_train_options *options);

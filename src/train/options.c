@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/option.h"
+#include "models/structure.h"
 #include "train/data.h"
 #include "train/trainer.h"
 
@@ -244,6 +245,20 @@ static void fill_in(sal_train_options *o, int64_t variables)
     o->checkpoint.every = o->checkpoint.every ? o->checkpoint.every : o->report_every;
 }
 
+/* Learning rate of plain ascent on alignments of RNA, which has 5 states; in proportion to the
+ * square of the states, as a pair of letters at two sites has a frequency, and its indicator a
+ * variance, of about 1 / states^2. */
+#define RNA_RATE 0.04
+
+/* Whether a training climbs the likelihood of an alignment, by persistent chains and without
+ * momentum, of a model whose gradient is in pair frequencies: one without hidden units. */
+static bool climbs_pairs(const sal_train_options *o, const sal_model *model, const sal_data *data)
+{
+    return o->objective == SAL_PCD && o->optimiser.method == SAL_SGD && o->optimiser.momentum < 0 &&
+           data->alphabet[0] && sali_pairs_exist(model->space) &&
+           !(model->structure && model->structure->hidden);
+}
+
 void sal_train_complete(const sal_model *model, const sal_data *data, sal_train_options *options)
 {
     const sali_objective *objective = sali_objective_of(options->objective);
@@ -255,6 +270,10 @@ void sal_train_complete(const sal_model *model, const sal_data *data, sal_train_
         objective->fit_rows(options, model, data->rows);
     }
     sali_sparsity_defaults(options);
+    if (options->learning_rate == 0 && climbs_pairs(options, model, data)) {
+        const double ratio = model->space->variables[0].states / 5.0;
+        options->learning_rate = RNA_RATE * ratio * ratio;
+    }
     if (options->pearson == 0 && objective->compares && data->alphabet[0] &&
         sali_pairs_exist(model->space)) {
         options->pearson = -1;

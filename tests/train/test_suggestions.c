@@ -3,6 +3,8 @@
  * trained first. */
 #include "test.h"
 
+#include <math.h>
+
 #include <saltus/program.h>
 #include <saltus/saltus.h>
 
@@ -98,7 +100,7 @@ static const struct {
     /* all of it */
     { ALIGNMENT, "", 0,
       "objective=pcd sampler=gibbs steps=-1 batch=10000 buffer=10000 optimiser=sgd momentum=0 "
-      "learning-rate=0.04 pearson=0.95 report=20 iterations=20000" },
+      "pearson=0.95 report=20 iterations=20000" },
     { "rbm", "", 0,
       "objective=ptt sampler=block-gibbs steps=1 batch=500 reservoir=20000 optimiser=sgd "
       "momentum=0 learning-rate=0.03 rate-cooldown=0.5 iterations=3600" },
@@ -108,7 +110,7 @@ static const struct {
     /* persistent chains */
     { ALIGNMENT, "buffer=2000", 0,
       "objective=pcd sampler=gibbs steps=-1 batch=2000 buffer=2000 optimiser=sgd momentum=0 "
-      "learning-rate=0.04 pearson=0.95" },
+      "pearson=0.95" },
     { ALIGNMENT, "buffer=20000", 0, "batch=10000 buffer=20000 sampler=gibbs" },
     { ALIGNMENT, "batch=100 buffer=2000", 0, "batch=100 buffer=2000 sampler=gibbs" },
     { ALIGNMENT, "batch=30000", 0, "batch=30000 buffer=30000 sampler=gibbs" },
@@ -128,11 +130,11 @@ static const struct {
     { ALIGNMENT, "sparsity=activate", 0, "sparsity=activate learning-rate=1 buffer=10000" },
     { ALIGNMENT, "sparsity=activate learning-rate=0.2", 0, "sparsity=activate learning-rate=0.2" },
     { ALIGNMENT, "sparsity=activate optimiser=adam", 0, "optimiser=adam learning-rate=0.001" },
-    { ALIGNMENT, "sparsity=decimate", 0, "sparsity=decimate learning-rate=0.04" },
+    { ALIGNMENT, "sparsity=decimate", 0, "sparsity=decimate momentum=0" },
     /* objectives */
     { ALIGNMENT, "objective=pcd", 0,
       "objective=pcd sampler=gibbs steps=-1 batch=10000 buffer=10000 optimiser=sgd momentum=0 "
-      "learning-rate=0.04 pearson=0.95" },
+      "pearson=0.95" },
     { "rbm", "objective=ptt", 0,
       "objective=ptt sampler=block-gibbs steps=1 batch=500 reservoir=20000 optimiser=sgd" },
     { "rbm", "objective=ptt buffer=20", 0, "sampler=block-gibbs buffer=20" },
@@ -143,7 +145,7 @@ static const struct {
     /* samplers, whose steps are not alike */
     { ALIGNMENT, "sampler=gwg", 0,
       "objective=pcd sampler=gwg steps=20 batch=10000 buffer=10000 optimiser=sgd momentum=0 "
-      "learning-rate=0.04 pearson=0.95" },
+      "pearson=0.95" },
     { ALIGNMENT, "sampler=gwg steps=5", 0, "sampler=gwg steps=5 optimiser=sgd" },
     { ALIGNMENT, "sampler=gibbs:scan=random", 0, "sampler=gibbs:scan=random steps=-1" },
     { "rbm", "sampler=block-gibbs", 0, "sampler=block-gibbs steps=1 objective=ptt" },
@@ -153,7 +155,7 @@ static const struct {
     { ALIGNMENT, "optimiser=adam", 0,
       "optimiser=adam momentum=0.9 learning-rate=0.001 sampler=gibbs steps=-1 buffer=10000" },
     { ALIGNMENT, "optimiser=adam learning-rate=0.01", 0, "optimiser=adam learning-rate=0.01" },
-    { ALIGNMENT, "optimiser=sgd", 0, "optimiser=sgd momentum=0 learning-rate=0.04" },
+    { ALIGNMENT, "optimiser=sgd", 0, "optimiser=sgd momentum=0" },
     { "strided-conv", "optimiser=sgd", 0, "optimiser=sgd beta2=0.999 learning-rate=0.001 clip=10" },
     /* rows, and whole batches in the reservoir */
     { ALIGNMENT, "", 30, "batch=10000 buffer=10000" },
@@ -205,6 +207,47 @@ START_TEST(given_options_have_names_or_are_not_0)
     ck_assert(!sal_train_suggest("rbm", "steps,buffer_start,batch", 0, &o, NULL));
     ck_assert(sal_train_suggest("rbm", "buffers,object,objectives,,verbose", 0, &o, NULL));
     check_options(&o, "objective=ptt steps=1 batch=500", "other names");
+}
+END_TEST
+
+/* The rate of plain ascent on an alignment depends on the number of states; any other training has
+ * the usual one. */
+START_TEST(plain_ascent_on_alignments_has_a_rate_of_its_own)
+{
+    static const struct {
+        const char *model, *alphabet;
+        sal_objective objective;
+        sal_optimiser method;
+        double momentum, rate;
+    } cases[] = {
+        { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_SGD, -1, 0.04 },
+        { "potts-dense:dim=3,states=21", "-ACDEFGHIKLMNPQRSTVWY", SAL_PCD, SAL_SGD, -1, 0.7056 },
+        { "potts-dense:dim=3,states=10", "ABCDEFGHIJ", SAL_PCD, SAL_SGD, -1, 0.16 },
+        { "potts-dense:dim=3,states=5", "", SAL_PCD, SAL_SGD, -1, 0 },
+        { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_SGD, 0.5, 0 },
+        { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_SGD, 0, 0 },
+        { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_ADAM, -1, 0 },
+        { "potts-dense:dim=3,states=5", "-ACGU", SAL_PTT, SAL_SGD, -1, 0 },
+        { "rbm:kind=categorical,visible=3,states=5,hidden=2", "-ACGU", SAL_PCD, SAL_SGD, -1, 0 },
+    };
+    uint8_t codes[] = { 0, 1, 2 };
+    sal_data data = { .rows = 1, .variables = 3, .codes = codes };
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = NULL;
+        sal_train_options o = { .objective = cases[k].objective,
+                                .optimiser = { .method = cases[k].method,
+                                               .momentum = cases[k].momentum } };
+        ck_ok(sal_model_open(cases[k].model, SAL_F64, &model, &err), &err);
+        snprintf(data.alphabet, sizeof data.alphabet, "%s", cases[k].alphabet);
+        sal_train_complete(model, &data, &o);
+        ck_assert_msg(fabs(o.learning_rate - cases[k].rate) < 1e-12, "%d: %g", (int)k,
+                      o.learning_rate);
+        o.learning_rate = 3;
+        sal_train_complete(model, &data, &o);
+        ck_assert_double_eq(o.learning_rate, 3);
+        sal_model_destroy(model);
+    }
 }
 END_TEST
 
@@ -324,6 +367,7 @@ int main(void)
     tcase_add_loop_test(tcase, suggestions_go_with_what_is_given, 0,
                         sizeof requests / sizeof *requests);
     tcase_add_test(tcase, given_options_have_names_or_are_not_0);
+    tcase_add_test(tcase, plain_ascent_on_alignments_has_a_rate_of_its_own);
     tcase_add_test(tcase, nets_of_bits_are_trained_after_an_rbm);
     tcase_add_test(tcase, specifications_are_completed_for_training);
     tcase_add_test(tcase, letters_of_data_are_added_for_training);

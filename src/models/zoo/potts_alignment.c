@@ -111,7 +111,6 @@ static const sali_training training = { .activation_rate = 1,
                                             .batch = 10000,
                                             .buffer.chains = 10000,
                                             .optimiser = { .method = SAL_SGD, .momentum = -1 },
-                                            .learning_rate = 0.04,
                                             .pearson = 0.95,
                                             .report_every = 20,
                                             .iterations = 20000 } };
