@@ -66,7 +66,9 @@ void sali_blas_in_child(void)
 static int (*openmp_threads)(void);
 static void (*set_openmp_threads)(int);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Thread_local int saved_here;
+/* Not 0: mold 1.10 gives a program whose thread-local variables are all 0 a misplaced segment, and
+ * the program may not start. */
+static _Thread_local int saved_here = 1;
 
 static void find_openmp(void)
 {
