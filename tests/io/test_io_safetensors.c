@@ -283,6 +283,76 @@ START_TEST(truncated_and_damaged_files_are_survived)
 }
 END_TEST
 
+/* Whether the bytes are a file of the two tensors, as they are above. */
+static bool hold_both(const void *data, int64_t size)
+{
+    sali_safetensors *file = NULL;
+    sal_error err;
+    if (sali_safetensors_parse("mem", data, size, &file, &err) != SAL_OK) {
+        return false;
+    }
+    ck_assert_int_eq(sali_safetensors_count(file), 2);
+    for (int k = 0; k < 2; k++) {
+        const sali_tensor *t = sali_safetensors_find(file, tensors[k].name);
+        ck_assert(t && t->dtype == tensors[k].dtype && t->ndim == tensors[k].ndim);
+        ck_assert_mem_eq(t->shape, tensors[k].shape, sizeof t->shape);
+        const int bytes = sali_dtype_bytes(t->dtype);
+        for (int64_t i = 0; i < t->count; i++) {
+            const unsigned char *own = tensors[k].data, *read = t->data;
+            const double x = sali_dtype_load(t->dtype, read + i * bytes, 0);
+            ck_assert(x == sali_dtype_load(t->dtype, own + i * bytes, SALI_BIG_ENDIAN));
+        }
+    }
+    sali_safetensors_close(file);
+    return true;
+}
+
+/* Each bit of a file of this library, one at a time: the tensors are the same or refused. */
+START_TEST(damaged_bits_are_noticed)
+{
+    char *bytes = NULL;
+    int64_t size = 0, same = 0;
+    sal_error err;
+    ck_ok(sali_safetensors_format(tensors, 2, &bytes, &size, &err), &err);
+    ck_assert(hold_both(bytes, size));
+    for (int64_t bit = 0; bit < 8 * size; bit++) {
+        bytes[bit / 8] = (char)(bytes[bit / 8] ^ 1 << bit % 8);
+        same += hold_both(bytes, size);
+        bytes[bit / 8] = (char)(bytes[bit / 8] ^ 1 << bit % 8);
+    }
+    ck_assert_int_lt(same, 8 * 40); /* in the checksum's name and in blanks */
+    free(bytes);
+}
+END_TEST
+
+/* A checksum of other tensors, as of a program that keeps what it does not know, is refused; one of
+ * the same tensors in another order and with other spaces is not. */
+START_TEST(a_checksum_is_that_of_the_tensors)
+{
+    static const char other[] = "{\"a\":{\"dtype\":\"I16\",\"shape\":[2],\"data_offsets\":[0,4]},"
+                                "\"__metadata__\":{\"saltus_checksum\":\"0123456789abcdef\"}}";
+    static const char key[] = "saltus_checksum\":\"";
+    char header[400], *bytes = NULL, sum[17] = "";
+    int64_t size = 0;
+    sal_error err;
+    tensor_bytes b = make_file(other, two_data, 4);
+    ck_fails(parse_tensors(b.data, b.size, &err), SAL_ERR_DATA, &err, "the file is damaged");
+    ck_ok(sali_safetensors_format(tensors, 2, &bytes, &size, &err), &err);
+    memcpy(sum, strstr(bytes + 8, key) + strlen(key), 16);
+    snprintf(header, sizeof header,
+             "{ \"__metadata__\": {\"by\": \"me\", \"saltus_checksum\": \"%s\"}, "
+             "\"b\xc3\xa9\\\"\": {\"dtype\": \"F64\", \"shape\": [], \"data_offsets\": [24, 32]}, "
+             "\"net.0.weight\": {\"data_offsets\": [0, 24], \"shape\": [2, 3], \"dtype\": "
+             "\"F32\"}}",
+             sum);
+    b = make_file(header, bytes + size - 32, 32);
+    ck_assert(hold_both(b.data, b.size));
+    memcpy(strstr((char *)b.data + 8, "[2, 3]"), "[3, 2]", 6);
+    ck_fails(parse_tensors(b.data, b.size, &err), SAL_ERR_DATA, &err, "the file is damaged");
+    free(bytes);
+}
+END_TEST
+
 START_TEST(safetensors_survive_failing_allocations)
 {
     sal_error err = { 0 };
@@ -324,6 +394,8 @@ int main(void)
     tcase_add_test(tcase, written_tensors_read_back);
     tcase_add_test(tcase, unacceptable_tensors_are_not_written);
     tcase_add_test(tcase, truncated_and_damaged_files_are_survived);
+    tcase_add_test(tcase, damaged_bits_are_noticed);
+    tcase_add_test(tcase, a_checksum_is_that_of_the_tensors);
     tcase_add_test(tcase, safetensors_survive_failing_allocations);
     tcase_add_test(tcase, networks_of_pytorch_are_read);
     suite_add_tcase(suite, tcase);

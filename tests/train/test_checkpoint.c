@@ -3,6 +3,7 @@
  * belongs to something else is refused and changes nothing. */
 #include "temp_dir.h"
 
+#include <endian.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -554,6 +555,17 @@ START_TEST(damaged_files_are_refused)
     for (int64_t size = 0; size < arrays.size; size += size < 1200 ? 1 : 37) {
         temp_write("checkpoint-a.safetensors", arrays.data, (size_t)size);
         ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err, "-a.safetensors");
+    }
+    /* One bit of each byte of the numbers, each of which would be another training. */
+    uint64_t header;
+    memcpy(&header, arrays.data, sizeof header);
+    for (int64_t at = 8 + (int64_t)le64toh(header); at < arrays.size; at++) {
+        char *byte = (char *)arrays.data + at;
+        *byte = (char)(*byte ^ 1 << at % 8);
+        temp_write("checkpoint-a.safetensors", arrays.data, (size_t)arrays.size);
+        *byte = (char)(*byte ^ 1 << at % 8);
+        ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err,
+                 "checkpoint-a.safetensors: the file is damaged");
     }
     remove(temp_path("checkpoint-a.safetensors"));
     ck_fails(sal_trainer_load(t.trainer, temp_dir, &err), SAL_ERR_DATA, &err, "cannot be opened");

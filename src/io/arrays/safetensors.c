@@ -2,10 +2,12 @@
 #include "io/arrays/safetensors.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
+#include "io/checksum.h"
 #include "io/file.h"
 #include "io/format.h"
 #include "io/scan.h"
@@ -143,6 +145,24 @@ static void check_metadata(sali_scan *scan, json_t *metadata)
     }
 }
 
+/* Fails unless the tensors have the checksum of the metadata, if it has one. */
+static void check_sum(sali_scan *scan, const sali_safetensors *file, const json_t *metadata)
+{
+    const char *given = json_string_value(json_object_get(metadata, SALI_TENSORS_CHECKSUM));
+    char found[17];
+    uint64_t sum = 0;
+    for (int64_t k = 0; given && k < file->count; k++) {
+        sum += sali_tensor_checksum(&file->tensors[k]);
+    }
+    snprintf(found, sizeof found, "%016llx", (unsigned long long)sum);
+    if (given && strcmp(given, found) != 0) {
+        sali_scan_refuse(scan,
+                         "the file is damaged: its numbers are not those that were written. Take "
+                         "another copy (if a program changed them on purpose, remove "
+                         "\"" SALI_TENSORS_CHECKSUM "\" from the metadata)");
+    }
+}
+
 /* Read the descriptions of all tensors in the header. */
 static void read_tensors(sali_scan *scan, sali_safetensors *file)
 {
@@ -158,6 +178,9 @@ static void read_tensors(sali_scan *scan, sali_safetensors *file)
     }
     if (scan->status == SAL_OK) {
         check_layout(scan, file->tensors, file->count);
+    }
+    if (scan->status == SAL_OK) {
+        check_sum(scan, file, metadata);
     }
 }
 
@@ -263,6 +286,19 @@ const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const cha
         }
     }
     return NULL;
+}
+
+uint64_t sali_tensor_checksum(const sali_tensor *t)
+{
+    const char *type = sali_dtype_name(t->dtype);
+    uint64_t h = sali_checksum(SALI_CHECKSUM_START, t->name, (int64_t)strlen(t->name) + 1);
+    h = sali_checksum(h, type, (int64_t)strlen(type) + 1);
+    for (int i = 0; i < t->ndim; i++) {
+        const uint64_t length = htole64((uint64_t)t->shape[i]);
+        h = sali_checksum(h, &length, sizeof length);
+    }
+    return sali_checksum(h, t->data,
+                         sali_shape_count(t->shape, t->ndim, 1) * sali_dtype_bytes(t->dtype));
 }
 
 void sali_tensor_doubles(const sali_tensor *tensor, double *out)

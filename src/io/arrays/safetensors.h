@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Named tensors in a safetensors file: a u64 little-endian header length, a JSON object, the data.
+ * Files of this library have a checksum of their tensors among their metadata, which no other
+ * program needs or minds.
  * Source: the format's description in its reference implementation's README, version 0.4. */
 #ifndef SALI_SAFETENSORS_H
 #define SALI_SAFETENSORS_H
+
+#include <stdint.h>
 
 #include <saltus/status.h>
 
@@ -22,9 +26,10 @@ typedef struct sali_tensor {
 typedef struct sali_safetensors sali_safetensors;
 
 /* Read a file, compressed or not. Types F64, F32, F16, BF16, I8..I64, U8..U64 and BOOL.
- * Returns:   DATA for anything else, for shapes that do not fit the offsets, and for offsets that
- *            overlap, leave holes or leave the file; those of sali_file_read_unpacked. On failure
- *            *out is untouched. */
+ * Returns:   DATA for anything else, for shapes that do not fit the offsets, for offsets that
+ *            overlap, leave holes or leave the file, and for tensors that do not have the file's
+ *            checksum, if it has one; those of sali_file_read_unpacked. On failure *out is
+ *            untouched. */
 sal_status sali_safetensors_open(const char *path, sali_safetensors **out, sal_error *err);
 
 /* As sali_safetensors_open, from `size` bytes in memory, which must outlive *out; `name` is for
@@ -41,6 +46,13 @@ const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);
 
 /* The tensor of this name; NULL if there is none. */
 const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const char *name);
+
+/* The metadata's key of the checksum, 16 hexadecimal digits: the sum of the tensors' checksums, in
+ * any order. */
+#define SALI_TENSORS_CHECKSUM "saltus_checksum"
+
+/* The checksum of a tensor's name, type, shape and data, which are little-endian. */
+uint64_t sali_tensor_checksum(const sali_tensor *tensor);
 
 /* Convert all elements of a tensor of a file to `count` doubles. */
 void sali_tensor_doubles(const sali_tensor *tensor, double *out);

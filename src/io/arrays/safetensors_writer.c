@@ -48,6 +48,38 @@ static int64_t add_tensor(sali_text_output *w, json_t *header, const sali_tensor
     return end;
 }
 
+/* The data of a tensor in little-endian order, to be freed; NULL: they are it as they are, or there
+ * is no memory. */
+static void *turned_data(sali_text_output *w, const sali_tensor *t)
+{
+    const int64_t bytes = bytes_of(t);
+    const int size = sali_dtype_bytes(t->dtype);
+    void *turned = SALI_BIG_ENDIAN ? sali_memdup(t->data, bytes, 1) : NULL;
+    if (turned) {
+        sali_dtype_turn(turned, bytes / size, size);
+    }
+    sali_text_granted(w, turned || !SALI_BIG_ENDIAN);
+    return turned;
+}
+
+/* Add the checksum of tensors whose shapes are good. */
+static void add_checksum(sali_text_output *w, json_t *header, const sali_tensor *tensors, int64_t n)
+{
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < n && w->status == SAL_OK; i++) {
+        sali_tensor t = tensors[i];
+        void *turned = turned_data(w, &t);
+        t.data = turned ? turned : t.data;
+        sum += w->status == SAL_OK ? sali_tensor_checksum(&t) : 0;
+        sali_free(turned);
+    }
+    char text[17];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
+    json_t *metadata = json_pack("{s:s}", SALI_TENSORS_CHECKSUM, text);
+    sali_text_granted(w, json_object_set(header, "__metadata__", metadata) == 0);
+    json_decref(metadata);
+}
+
 /* Write the length and the header as JSON, padded with blanks so that the data begin at a multiple
  * of 8. */
 static void put_header(sali_text_output *w, const sali_tensor *tensors, int64_t n)
@@ -56,6 +88,9 @@ static void put_header(sali_text_output *w, const sali_tensor *tensors, int64_t 
     int64_t offset = 0;
     for (int64_t i = 0; sali_text_granted(w, header) && i < n; i++) {
         offset = add_tensor(w, header, &tensors[i], offset);
+    }
+    if (w->status == SAL_OK) {
+        add_checksum(w, header, tensors, n);
     }
     char *text = json_dumps(header, JSON_COMPACT);
     if (sali_text_granted(w, text)) {
@@ -75,14 +110,8 @@ static void put_header(sali_text_output *w, const sali_tensor *tensors, int64_t 
 /* Write the data of a tensor, in little-endian order. */
 static void put_data(sali_text_output *w, const sali_tensor *t)
 {
-    const int64_t bytes = bytes_of(t);
-    const int size = sali_dtype_bytes(t->dtype);
-    void *turned = SALI_BIG_ENDIAN ? sali_memdup(t->data, bytes, 1) : NULL;
-    if (turned) {
-        sali_dtype_turn(turned, bytes / size, size);
-    }
-    sali_text_granted(w, turned || !SALI_BIG_ENDIAN);
-    sali_put_bytes(w, turned ? turned : t->data, bytes);
+    void *turned = turned_data(w, t);
+    sali_put_bytes(w, turned ? turned : t->data, bytes_of(t));
     sali_free(turned);
 }
 
