@@ -113,11 +113,12 @@ SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *optio
 /* Put in place of zeros what suits the objective, the model and the data, as sal_train does: with
  * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch,
  * or as many as there are; with samples of an alignment `pearson` -1, and with SAL_PCD and SAL_SGD
- * without momentum, if the model has no hidden units, the learning rate .04 (states / 5)^2. For the
- * rest see sal_option_resolve.
+ * without momentum, if f is affine in the parameters, the learning rate .04 (states / 5)^2, times
+ * 136 / sites if these are more. For the rest see sal_option_resolve.
+ * Returns: SAL_ERR_MEMORY.
  * Threads: any. */
-SAL_API void sal_train_complete(const sal_model *model, const sal_data *data,
-                                sal_train_options *options);
+SAL_API sal_status sal_train_complete(const sal_model *model, const sal_data *data,
+                                      sal_train_options *options, sal_error *err);
 
 /* ---- "did you mean" */
 
@@ -355,8 +356,8 @@ SAL_API int sal_threads_number(int threads);
  * Cost:    some microseconds. The other threads are kept for later calls of any caller, on the
  *          processors of the one that they were started for; they sleep until the process ends, so
  *          an object with the static library in it must not be unloaded.
- * Threads: any, each with other threads of its own. A child process after fork() starts new ones.
- */
+ * Threads: any, each with other threads of its own. A child process after fork() starts new ones;
+ *          one that was forked inside of work() must not return from it. */
 SAL_API void sal_threads_run(int64_t pieces, int threads,
                              void (*work)(void *context, int64_t piece), void *context);
 

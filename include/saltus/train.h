@@ -236,7 +236,9 @@ typedef struct sal_train_options {
     int64_t batch;        /* data rows and chains in each iteration; 0: 50. Where f is affine in the
                              parameters, all rows take the place of a batch of rows with SAL_PTT, and
                              with SAL_PCD if there are no more: their gradient never changes */
-    double learning_rate; /* the largest one; 0: 1e-3 */
+    double learning_rate; /* the largest one; 0: 1e-3, or of plain ascent on an alignment (SAL_PCD,
+                             SAL_SGD without momentum, f affine in the parameters) .04 (states /
+                             5)^2, times 136 / sites if these are more */
     uint64_t seed;        /* the same seed gives the same bits */
     int threads; /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
     struct sal_comm *comm; /* processes that share the training (mpi.h): all of them make the same

@@ -588,7 +588,7 @@ def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[
     iterations, batch : int, optional
         Updates of the parameters (2000); rows and chains in each (50).
     learning_rate : float, optional
-        Of the optimiser, 1e-3.
+        Of the optimiser, 1e-3; of plain ascent on an alignment .04 (states / 5)^2, less for more than 136 sites.
     objective : {'pcd', 'cd', 'pseudo-likelihood', 'ptt', 'denoising'}, optional
         Persistent chains (Tieleman, 2008), contrastive divergence (Hinton, 2002), pseudo-likelihood
         (Besag, 1975), parallel trajectory tempering (Bereux et al., 2026), a denoising chain of conditional

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of a training: defaults and ranges. */
+#include <math.h>
 #include <sys/stat.h>
 
 #include "core/error.h"
 #include "core/option.h"
-#include "models/structure.h"
+#include "ad/polynomial.h"
+#include "models/tape_model.h"
 #include "train/data.h"
 #include "train/trainer.h"
 
@@ -31,7 +33,9 @@ static const sali_option entries[] = {
     SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt|denoising",
                 "what training maximises, and by which samples", TRAIN(objective),
                 .words = sali_objective_words, .usual = "as suits the model, else pcd"),
-    SALI_OPTION("learning-rate", REAL, "X", "learning rate; with ptt the largest one",
+    SALI_OPTION("learning-rate", REAL, "X",
+                "learning rate; with ptt the largest one; of plain ascent on an "
+                "alignment by the number of states",
                 TRAIN(learning_rate), SALI_REAL_FROM(0), .range = SALI_ABOVE, SUITS(0.001), NOTED),
     SALI_OPTION(
         "steps", WHOLE, "K",
@@ -245,22 +249,39 @@ static void fill_in(sal_train_options *o, int64_t variables)
     o->checkpoint.every = o->checkpoint.every ? o->checkpoint.every : o->report_every;
 }
 
-/* Learning rate of plain ascent on alignments of RNA, which has 5 states; in proportion to the
- * square of the states, as a pair of letters at two sites has a frequency, and its indicator a
- * variance, of about 1 / states^2. */
+/* Learning rate of plain ascent on an alignment of RNA, 5 states at 136 sites. It goes by states^2,
+ * as pairs of letters have frequencies of about 1 / states^2, and so have their variances; and it
+ * is smaller for more sites, whose pairs with one letter vary together. */
 #define RNA_RATE 0.04
+#define RNA_STATES 5
+#define RNA_SITES 136
 
-/* Whether a training climbs the likelihood of an alignment, by persistent chains and without
- * momentum, of a model whose gradient is in pair frequencies: one without hidden units. */
-static bool climbs_pairs(const sal_train_options *o, const sal_model *model, const sal_data *data)
+static double rate_of_pairs(const sal_space *space)
 {
-    return o->objective == SAL_PCD && o->optimiser.method == SAL_SGD && o->optimiser.momentum < 0 &&
-           data->alphabet[0] && sali_pairs_exist(model->space) &&
-           !(model->structure && model->structure->hidden);
+    const double ratio = (double)space->max_states / RNA_STATES;
+    return RNA_RATE * ratio * ratio * fmin(1, RNA_SITES / (double)space->n_variables);
 }
 
-void sal_train_complete(const sal_model *model, const sal_data *data, sal_train_options *options)
+/* *climbs receives whether a training climbs the likelihood of an alignment, by persistent chains
+ * and without momentum, of a model whose gradient is in frequencies: one that is affine in its
+ * parameters. */
+static sal_status find_climb(const sal_train_options *o, const sal_model *model,
+                             const sal_data *data, bool *climbs, sal_error *err)
 {
+    const sali_tape_model *tape = sali_model_tape(model);
+    *climbs = o->objective == SAL_PCD && o->optimiser.method == SAL_SGD &&
+              o->optimiser.momentum < 0 && data->alphabet[0] && sali_pairs_exist(model->space);
+    return !*climbs ? SAL_OK
+           : tape   ? sali_program_is_linear_in_params(tape->program, climbs, err)
+                    : (*climbs = false, SAL_OK);
+}
+
+sal_status sal_train_complete(const sal_model *model, const sal_data *data,
+                              sal_train_options *options, sal_error *err)
+{
+    bool climbs = false;
+    const sal_status status =
+        options->learning_rate == 0 ? find_climb(options, model, data, &climbs, err) : SAL_OK;
     const sali_objective *objective = sali_objective_of(options->objective);
     const int64_t given = options->batch;
     if (objective->defaults) {
@@ -270,14 +291,14 @@ void sal_train_complete(const sal_model *model, const sal_data *data, sal_train_
         objective->fit_rows(options, model, data->rows);
     }
     sali_sparsity_defaults(options);
-    if (options->learning_rate == 0 && climbs_pairs(options, model, data)) {
-        const double ratio = model->space->variables[0].states / 5.0;
-        options->learning_rate = RNA_RATE * ratio * ratio;
+    if (climbs) {
+        options->learning_rate = rate_of_pairs(model->space);
     }
     if (options->pearson == 0 && objective->compares && data->alphabet[0] &&
         sali_pairs_exist(model->space)) {
         options->pearson = -1;
     }
+    return status;
 }
 
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
@@ -285,7 +306,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
 {
     const sali_objective *objective = sali_objective_of(options->objective);
     sal_status status = check_objective(options, err);
-    sal_train_complete(model, data, options);
+    status = status ? status : sal_train_complete(model, data, options, err);
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
     status = status ? status : sali_sparsity_check(options, err);

@@ -228,23 +228,26 @@ START_TEST(plain_ascent_on_alignments_has_a_rate_of_its_own)
         { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_SGD, 0, 0 },
         { "potts-dense:dim=3,states=5", "-ACGU", SAL_PCD, SAL_ADAM, -1, 0 },
         { "potts-dense:dim=3,states=5", "-ACGU", SAL_PTT, SAL_SGD, -1, 0 },
+        { "potts-dense:dim=272,states=2", "AB", SAL_PCD, SAL_SGD, -1, 0.0032 },
         { "rbm:kind=categorical,visible=3,states=5,hidden=2", "-ACGU", SAL_PCD, SAL_SGD, -1, 0 },
+        { "mixture:dim=3,states=5,components=2", "-ACGU", SAL_PCD, SAL_SGD, -1, 0 },
     };
-    uint8_t codes[] = { 0, 1, 2 };
-    sal_data data = { .rows = 1, .variables = 3, .codes = codes };
+    uint8_t codes[272] = { 0 };
     sal_error err;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_data data = { .rows = 1, .codes = codes };
         sal_model *model = NULL;
         sal_train_options o = { .objective = cases[k].objective,
                                 .optimiser = { .method = cases[k].method,
                                                .momentum = cases[k].momentum } };
         ck_ok(sal_model_open(cases[k].model, SAL_F64, &model, &err), &err);
         snprintf(data.alphabet, sizeof data.alphabet, "%s", cases[k].alphabet);
-        sal_train_complete(model, &data, &o);
+        data.variables = sal_space_variables(sal_model_space(model));
+        ck_ok(sal_train_complete(model, &data, &o, &err), &err);
         ck_assert_msg(fabs(o.learning_rate - cases[k].rate) < 1e-12, "%d: %g", (int)k,
                       o.learning_rate);
         o.learning_rate = 3;
-        sal_train_complete(model, &data, &o);
+        ck_ok(sal_train_complete(model, &data, &o, &err), &err);
         ck_assert_double_eq(o.learning_rate, 3);
         sal_model_destroy(model);
     }

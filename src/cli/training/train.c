@@ -427,8 +427,9 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
         if (suggested) { /* anew, as the number of rows is known now */
             sal_train_suggest(arch, o->given, s->train.rows, &o->train, NULL);
         }
-        sal_train_complete(s->model, &s->train, &o->train);
-        code = cli_resolve(&library);
+        sal_error err;
+        const sal_status status = sal_train_complete(s->model, &s->train, &o->train, &err);
+        code = status ? cli_fail(status, &err) : cli_resolve(&library);
     }
     if (code == CLI_OK && o->from && o->train.objective != SAL_PTT) {
         code = cli_usage("train: --from goes with --objective ptt");

@@ -170,12 +170,10 @@ static void dismiss(helper *h, team *t)
 static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
-    sali_blas_before_fork();
 }
 
 static void in_parent(void)
 {
-    sali_blas_in_parent();
     pthread_mutex_unlock(&lock);
 }
 
@@ -186,7 +184,6 @@ static void in_child(void)
         next = free_helpers->next;
         sali_free(free_helpers);
     }
-    sali_blas_in_child();
     pthread_mutex_unlock(&lock);
 }
 

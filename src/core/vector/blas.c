@@ -13,18 +13,14 @@ static _Thread_local int depth;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users, saved_threads;
 
-static void put_back(void)
-{
-    if (saved_threads != 1) {
-        openblas_set_num_threads(saved_threads);
-    }
-}
+static bool owed; /* a child was forked when the count was 1: it is put back by the next end() */
 
 static void begin_process(void)
 {
     pthread_mutex_lock(&lock);
     if (users++ == 0) {
-        saved_threads = openblas_get_num_threads();
+        saved_threads = owed ? saved_threads : openblas_get_num_threads();
+        owed = false;
         if (saved_threads != 1) {
             openblas_set_num_threads(1);
         }
@@ -35,28 +31,29 @@ static void begin_process(void)
 static void end_process(void)
 {
     pthread_mutex_lock(&lock);
-    if (--users == 0) {
-        put_back();
+    if (--users == 0 && saved_threads != 1) {
+        openblas_set_num_threads(saved_threads);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void sali_blas_before_fork(void)
+static void before_fork(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void sali_blas_in_parent(void)
+static void in_parent(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-void sali_blas_in_child(void)
+/* A child has no threads that will call end(), but its own. */
+static void in_child(void)
 {
-    if (users > 0 && depth == 0) {
-        put_back();
+    if (users > 0) {
+        users = depth > 0;
+        owed = users == 0;
     }
-    users = depth > 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -70,8 +67,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
  * the program may not start. */
 static _Thread_local int saved_here = 1;
 
-static void find_openmp(void)
+static void prepare(void)
 {
+    pthread_atfork(before_fork, in_parent, in_child);
 #ifdef OPENBLAS_OPENMP /* the playground has neither */
     if (openblas_get_parallel() == OPENBLAS_OPENMP) {
         *(void **)&openmp_threads = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
@@ -82,7 +80,7 @@ static void find_openmp(void)
 
 static bool is_on_openmp(void)
 {
-    pthread_once(&once, find_openmp);
+    pthread_once(&once, prepare);
     return openmp_threads && set_openmp_threads;
 }
 
@@ -115,6 +113,7 @@ void sali_blas_single_thread_end(void)
 
 void sali_blas_single_thread_here(void)
 {
+    depth = 1;
     if (is_on_openmp()) {
         set_openmp_threads(1);
     }

@@ -16,9 +16,4 @@ void sali_blas_single_thread_end(void);
 /* For good, of a thread that only works between another thread's begin() and end(). */
 void sali_blas_single_thread_here(void);
 
-/* What pthread_atfork() wants: a child has no threads that will call end(), but its own. */
-void sali_blas_before_fork(void);
-void sali_blas_in_parent(void);
-void sali_blas_in_child(void);
-
 #endif
