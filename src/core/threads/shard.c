@@ -23,13 +23,14 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k)
 
 /* Seconds of work below which handing a part of it to another thread costs more than it saves. */
 #define WORTH_SHARING 1e-5
-/* One thread's time is known after so many seconds of work and so many calls: the first are slower.
- * It is measured again at twice as many calls, and so on, and at last after each AGAIN calls. */
+/* One thread's time is known after so many seconds of work, and after so many calls unless these
+ * are long: the first are slower. */
 #define SETTLED 1e-3
 #define FIRST 4
-#define AGAIN 256
+#define LONG 1e-2
 /* What sharing loses, as when another program has the processor of a thread that all others wait
- * for, is made up by one thread that works for so many times as long: the loss is a small share. */
+ * for, is made up by one thread that works for so many times as long: the loss is a small share.
+ * So is that of calls by which one thread is measured again. */
 #define PATIENCE 30
 /* Seconds that may be lost before sharing is given up: threads have to wake up first. */
 #define GRACE 2e-4
@@ -41,9 +42,9 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k)
 
 bool sali_pace_is_alone(const sali_pace *p, double amount)
 {
-    const int64_t n = p->calls;
-    const bool again = n < AGAIN ? (n & (n - 1)) == 0 : n % AGAIN == 0;
-    return n < FIRST || p->wait > 0 || again || p->alone * amount < WORTH_SHARING;
+    const double call = p->alone * amount;
+    return p->calls == 0 || (p->calls < FIRST && call < LONG) || p->wait > 0 ||
+           p->shared > PATIENCE * call || call < WORTH_SHARING;
 }
 
 /* The usual time after another one was measured: near the least, as a call that the system
@@ -56,6 +57,7 @@ static double usual_time(double usual, double now)
 void sali_pace_note(sali_pace *p, bool alone, double amount, double seconds)
 {
     p->calls++;
+    p->shared = alone ? 0 : p->shared + seconds;
     if (alone) {
         p->wait = p->calls == 1 ? SETTLED - seconds : p->wait - seconds;
         p->alone = p->calls == 1 ? seconds / amount : usual_time(p->alone, seconds / amount);

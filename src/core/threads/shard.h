@@ -22,6 +22,7 @@ int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k);
  * Initialise with zeros. */
 typedef struct sali_pace {
     double alone;   /* seconds that a unit of work usually takes one thread */
+    double shared;  /* seconds of shared calls since one thread was measured */
     double wait;    /* seconds that one thread has to work alone before sharing is tried (again) */
     double balance; /* seconds that sharing has saved of late, or lost; only so many are counted */
     int64_t calls;
