@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that share work, and when they do. */
+#define TEST_FORKS 1 /* the threads of a check are its own */
 #include "test.h"
 
 #include <errno.h>
