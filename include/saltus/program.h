@@ -116,6 +116,7 @@ SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *optio
  * without momentum, if f is affine in the parameters, the learning rate .04 (states / 5)^2, times
  * 136 / sites if these are more. For the rest see sal_option_resolve.
  * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(size of the formula).
  * Threads: any. */
 SAL_API sal_status sal_train_complete(const sal_model *model, const sal_data *data,
                                       sal_train_options *options, sal_error *err);
