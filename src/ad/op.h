@@ -68,6 +68,7 @@ typedef struct sali_shape_context {
 typedef struct sali_arg {
     const void *value;
     void *adjoint; /* accumulate here, same layout; NULL: not wanted */
+    bool fresh;    /* of input 0 of an op of sets_fresh: `adjoint` holds nothing yet, set it */
     int64_t stride;
     int64_t size;
     const sal_shape *shape;
@@ -163,7 +164,9 @@ typedef struct sali_op {
     sali_op_layout layout;
     bool linear;           /* in all inputs together: backward reads the output's adjoint only */
     bool params_by_inputs; /* adjoints of param_inputs: from inputs and the output's adjoint only */
-    bool by_rows; /* time in proportion to the chains, even few; implied by SALI_LAYOUT_SAME */
+    bool by_rows;    /* time in proportion to the chains, even few; implied by SALI_LAYOUT_SAME */
+    bool sets_fresh; /* backward sets input 0's adjoint where it is fresh; other inputs are
+                        parameters */
     bool changes_gradient;      /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */

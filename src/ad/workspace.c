@@ -27,8 +27,8 @@ typedef struct schedule {
     bool *needed;          /* by call: some backward pass needs what its forward pass writes */
     int32_t *begin;        /* by call: where its adjoints in `fresh` begin */
     int32_t n_fresh;
-    fresh_adjoint *fresh; /* adjoints by the call that is the first to add to them; it zeroes them
-                           * before */
+    fresh_adjoint *fresh; /* adjoints by the call that is the first to add to them, and that does
+                           * not set them: they are zeroed before */
 } schedule;
 
 struct sali_workspace {
@@ -106,13 +106,15 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
 }
 
 /* List each adjoint with the call that adds to it first, which is the last call that read its
- * value; an adjoint to which no call adds, with its own node's call. seen [nodes] must be false. */
+ * value; an adjoint to which no call adds, with its own node's call. One that this call sets is not
+ * listed, and its operand is marked. seen [nodes] must be false. */
 static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
 {
     const sali_program *program = ws->program;
     seen[program->steps[program->root].storage] = true; /* f's own is seeded */
     for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
         const sali_call *call = &plan->calls[k];
+        const bool sets = program->steps[call->node - program->nodes].op->sets_fresh;
         plan->begin[k] = plan->n_fresh;
         for (int32_t j = -1; j < call->node->n_in; j++) {
             int32_t i = j < 0 ? (int32_t)(call->node - program->nodes)
@@ -120,7 +122,11 @@ static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
             const sali_arg *arg = j < 0 ? &call->out : &call->in[j];
             if (sali_is_called(program, i) && plan->adjoint[i] && !seen[i]) {
                 seen[i] = true;
-                plan->fresh[plan->n_fresh++] = (fresh_adjoint){ arg, i };
+                if (j == 0 && sets && call->out.adjoint) {
+                    call->in[0].fresh = true;
+                } else {
+                    plan->fresh[plan->n_fresh++] = (fresh_adjoint){ arg, i };
+                }
             }
         }
     }

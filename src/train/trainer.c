@@ -109,11 +109,12 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
  * and the shards that there may be in any case, so that processors have work. */
 enum { GRADIENT_ROOM = 1 << 23, ENOUGH_SHARDS = 16 };
 
-/* Shards of `rows` rows. Each gathers a gradient as large as the parameters. Where these are many,
- * larger shards take less memory, and fewer sums. */
-static int64_t count_shards(const sal_trainer *t, int64_t rows)
+/* Shards of `rows` rows of one of `levels` levels. Each gathers a gradient as large as the
+ * parameters. Where these are many, larger shards take less memory, and fewer sums. Several levels
+ * keep processors busy with one shard each. */
+static int64_t count_shards(const sal_trainer *t, int64_t rows, int64_t levels)
 {
-    const int64_t usual = sali_shard_count(rows);
+    const int64_t usual = levels > 1 && rows <= SALI_SHARD_TARGET ? 1 : sali_shard_count(rows);
     const int64_t room = GRADIENT_ROOM / t->tape->program->parameters_size / 2 * 2;
     const int64_t most = room > ENOUGH_SHARDS ? room : ENOUGH_SHARDS;
     return usual < most ? usual : most;
@@ -125,7 +126,7 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
     const int64_t levels = sali_levels_count(t->levels);
-    t->n_shards = coupled ? 1 : levels * count_shards(t, t->options.batch / levels);
+    t->n_shards = coupled ? 1 : levels * count_shards(t, t->options.batch / levels, levels);
     t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
     t->chains = SALI_TAKE(&t->memory, sali_chains *, t->n_shards);

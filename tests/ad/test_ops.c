@@ -337,12 +337,14 @@ static double *filled(int64_t n, double number)
     return to;
 }
 
-/* Forward, and backward with adjoints that are all zero. Buffers hold anything before. */
-static void run_with_zero_adjoint(const sali_op *op, const sali_node *const *in, sali_call call)
+/* Forward, and backward with an output whose adjoints are all `adjoint`. Buffers hold anything
+ * before. */
+static void run_with_adjoint(const sali_op *op, const sali_node *const *in, sali_call call,
+                             double adjoint)
 {
     int64_t n = call.chains * call.out.size;
     call.out.value = filled(n, NAN);
-    call.out.adjoint = filled(n, 0);
+    call.out.adjoint = filled(n, adjoint);
     call.saved = filled(op->saved_size ? call.chains * op->saved_size(call.node, in) : 0, NAN);
     call.scratch = filled(op->scratch_size ? op->scratch_size(call.node, in, call.chains) : 0, NAN);
     double *prepared = filled(op->prepare ? op->prepared_size(call.node, in) : 0, NAN);
@@ -359,48 +361,95 @@ static void run_with_zero_adjoint(const sali_op *op, const sali_node *const *in,
     sali_free(call.scratch);
 }
 
+/* An op by itself, with inputs that are all `value` and have adjoints that are all `adjoint`. */
+typedef struct lone_op {
+    const op_case *test;
+    fixture *f;
+    const sali_op *op;
+    const sali_node *node, *in[3];
+    sali_arg args[3];
+    int64_t chains, size;
+} lone_op;
+
+static lone_op lone_op_create(const op_case *test, double value, double adjoint)
+{
+    fixture *f = fixture_create(test, SAL_F64);
+    const sali_node *nodes = f->program->nodes; /* f = sum(c y) */
+    const int32_t at = nodes[nodes[f->program->output].in[0]].in[1];
+    lone_op o = { .test = test,
+                  .f = f,
+                  .op = sali_op_f64(test->op),
+                  .node = &nodes[at],
+                  .chains = nodes[at].varying ? CHAINS : 1,
+                  .size = f->program->steps[at].size };
+    for (int32_t k = 0; k < o.node->n_in; k++) {
+        o.in[k] = &nodes[o.node->in[k]];
+        o.args[k].size = f->program->steps[o.node->in[k]].size;
+        o.args[k].stride = o.in[k]->varying ? o.args[k].size : 0;
+        o.args[k].shape = &o.in[k]->shape;
+        o.args[k].value = filled(o.chains * o.args[k].size, value);
+        o.args[k].adjoint = filled(o.chains * o.args[k].size, adjoint);
+    }
+    return o;
+}
+
+static void lone_op_destroy(lone_op *o)
+{
+    for (int32_t k = 0; k < o->node->n_in; k++) {
+        sali_free((void *)o->args[k].value);
+        sali_free(o->args[k].adjoint);
+    }
+    fixture_destroy(o->f);
+}
+
+static void lone_op_run(lone_op *o, bool lattice, double adjoint)
+{
+    static const int32_t codes[CHAINS * OP_VARIABLES];
+    const sali_call call = { .node = o->node,
+                             .plan = o->f->program->steps[o->node - o->f->program->nodes].plan,
+                             .chains = o->chains,
+                             .codes = lattice ? codes : NULL,
+                             .in = o->args,
+                             .out = { .stride = o->node->varying ? o->size : 0,
+                                      .size = o->size,
+                                      .shape = &o->node->shape } };
+    run_with_adjoint(o->op, o->in, call, adjoint);
+}
+
 START_TEST(zero_adjoint_contributes_zero_even_times_infinity)
 {
     const op_case *test = &op_cases[_i];
-    const sali_op *op = sali_op_f64(test->op);
-    fixture *f = fixture_create(test, SAL_F64);
-    const sali_node *nodes = f->program->nodes; /* f = sum(c y) */
-    int32_t at = nodes[nodes[f->program->output].in[0]].in[1];
-    const sali_node *node = &nodes[at], *in[3];
-    int64_t chains = node->varying ? CHAINS : 1, size = f->program->steps[at].size;
-    static const int32_t codes[CHAINS * OP_VARIABLES];
-    sali_arg args[3] = { { 0 } };
-    for (int32_t k = 0; k < node->n_in; k++) {
-        in[k] = &nodes[node->in[k]];
-        args[k].size = f->program->steps[node->in[k]].size;
-        args[k].stride = in[k]->varying ? args[k].size : 0;
-        args[k].shape = &in[k]->shape;
-        args[k].value =
-            filled(chains * args[k].size, needs_finite(test->op) ? 2 : (double)INFINITY);
-        args[k].adjoint = filled(chains * args[k].size, 1.5);
-    }
-    for (int lattice = 0; op->backward && lattice < 2; lattice++) {
-        run_with_zero_adjoint(op, in,
-                              (sali_call){ .node = node,
-                                           .plan = f->program->steps[at].plan,
-                                           .chains = chains,
-                                           .codes = lattice ? codes : NULL,
-                                           .in = args,
-                                           .out = { .stride = node->varying ? size : 0,
-                                                    .size = size,
-                                                    .shape = &node->shape } });
-        for (int32_t k = 0; k < node->n_in; k++) {
-            for (int64_t e = 0; e < (in[k]->varying ? chains : 1) * args[k].size; e++) {
-                double got = ((double *)args[k].adjoint)[e];
+    lone_op o = lone_op_create(test, needs_finite(test->op) ? 2 : (double)INFINITY, 1.5);
+    for (int lattice = 0; o.op->backward && lattice < 2; lattice++) {
+        lone_op_run(&o, lattice, 0);
+        for (int32_t k = 0; k < o.node->n_in; k++) {
+            for (int64_t e = 0; e < (o.in[k]->varying ? o.chains : 1) * o.args[k].size; e++) {
+                double got = ((double *)o.args[k].adjoint)[e];
                 ck_assert_msg(got == 1.5, "%s: input %d got %g", label(test), k, got - 1.5);
             }
         }
     }
-    for (int32_t k = 0; k < node->n_in; k++) {
-        sali_free((void *)args[k].value);
-        sali_free(args[k].adjoint);
+    lone_op_destroy(&o);
+}
+END_TEST
+
+/* Where an op sets the adjoint of input 0, what was there before does not matter. */
+START_TEST(a_fresh_adjoint_is_set)
+{
+    const op_case *test = &op_cases[_i];
+    if (!sali_op_f64(test->op)->sets_fresh) {
+        return;
     }
-    fixture_destroy(f);
+    lone_op added = lone_op_create(test, 0.3, 0), set = lone_op_create(test, 0.3, NAN);
+    set.args[0].fresh = true;
+    lone_op_run(&added, false, 2);
+    lone_op_run(&set, false, 2);
+    for (int64_t e = 0; e < added.chains * added.args[0].size; e++) {
+        ck_assert_double_eq(((double *)set.args[0].adjoint)[e],
+                            ((double *)added.args[0].adjoint)[e]);
+    }
+    lone_op_destroy(&added);
+    lone_op_destroy(&set);
 }
 END_TEST
 
@@ -493,6 +542,7 @@ int main(void)
     tcase_add_loop_test(contract, batch_agrees_with_single_chains, 0, OP_CASES);
     tcase_add_loop_test(contract, parameter_gradient_needs_no_value_of_f, 0, OP_CASES);
     tcase_add_loop_test(contract, replays_are_bitwise_equal_and_allocate_nothing, 0, OP_CASES);
+    tcase_add_loop_test(contract, a_fresh_adjoint_is_set, 0, OP_CASES);
     tcase_add_loop_test(contract, zero_adjoint_contributes_zero_even_times_infinity, 0, OP_CASES);
     tcase_add_loop_test(contract, an_op_is_the_sum_of_its_terms, 0, OP_CASES);
     suite_add_tcase(suite, contract);

@@ -75,11 +75,10 @@ static double expected(bool wide, const sali_tile *t, int64_t r, int64_t j, bool
     return sum;
 }
 
-static void check_product(bool wide, const sali_tile_kernel *kernel, int64_t rows, int vectors,
+static void check_product(bool wide, const sali_tile_kernel *kernel, int64_t rows, int64_t width,
                           int64_t depth, bool transposed)
 {
     arrays m = make_arrays(wide);
-    int64_t width = vectors * kernel->lanes;
     sali_tile t = { .n_steps = N_STEPS,
                     .steps = steps,
                     .depth = depth,
@@ -94,43 +93,45 @@ static void check_product(bool wide, const sali_tile_kernel *kernel, int64_t row
                     .b_depth = width + 1,
                     .init_row = rows % 2 ? 0 : width,
                     .c_row = width + 3 };
-    kernel->product(&t, rows, vectors);
+    kernel->product(&t, rows, width);
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t j = 0; j < width + 3; j++) {
             double got = get(wide, m.c, r * t.c_row + j);
             double want =
                 j < width ? get(wide, m.init, r * t.init_row + j) + expected(wide, &t, r, j, false)
                           : number(40000 + r * t.c_row + j);
-            ck_assert_msg(got == want, "f%d, %lld rows, %d vectors: (%lld, %lld) is %g, not %g",
-                          wide ? 64 : 32, (long long)rows, vectors, (long long)r, (long long)j, got,
-                          want);
+            ck_assert_msg(got == want, "f%d, %lld x %lld: (%lld, %lld) is %g, not %g",
+                          wide ? 64 : 32, (long long)rows, (long long)width, (long long)r,
+                          (long long)j, got, want);
         }
     }
     free_arrays(&m);
 }
 
-static void check_dots(bool wide, const sali_tile_kernel *kernel, int64_t rows, int64_t columns)
+static void check_dots(bool wide, const sali_tile_kernel *kernel, int64_t rows, int64_t columns,
+                       int64_t depth)
 {
     arrays m = make_arrays(wide);
     sali_tile t = { .n_steps = N_STEPS,
                     .steps = steps,
-                    .depth = 16,
+                    .depth = depth,
                     .a = m.a,
                     .b = m.b,
                     .c = m.c,
-                    .a_step = rows * 17,
-                    .a_row = 17,
+                    .a_step = rows * (depth + 1),
+                    .a_row = depth + 1,
                     .a_depth = 1,
-                    .b_step = columns * 16,
-                    .b_depth = 16,
+                    .b_step = columns * depth,
+                    .b_depth = depth,
                     .c_row = columns };
     kernel->dots(&t, rows, columns);
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t j = 0; j < columns; j++) {
             double got = get(wide, m.c, r * columns + j);
             double want = number(40000 + r * columns + j) + expected(wide, &t, r, j, true);
-            ck_assert_msg(got == want, "f%d, %lld rows: dot (%lld, %lld) is %g, not %g",
-                          wide ? 64 : 32, (long long)rows, (long long)r, (long long)j, got, want);
+            ck_assert_msg(got == want, "f%d, %lld rows, depth %lld: dot (%lld, %lld) is %g, not %g",
+                          wide ? 64 : 32, (long long)rows, (long long)depth, (long long)r,
+                          (long long)j, got, want);
         }
     }
     free_arrays(&m);
@@ -147,13 +148,15 @@ START_TEST(tiles_match_sums_written_out)
         return;
     }
     for (int64_t rows = 1; rows <= MOST_ROWS; rows++) {
-        for (int vectors = 1; vectors <= SALI_TILE_VECTORS; vectors++) {
-            check_product(wide, kernel, rows, vectors, 1, false);
-            check_product(wide, kernel, rows, vectors, 5, false);
-            check_product(wide, kernel, rows, vectors, 5, true);
+        for (int64_t width = 1; width <= SALI_TILE_VECTORS * kernel->lanes; width++) {
+            check_product(wide, kernel, rows, width, 1, false);
+            check_product(wide, kernel, rows, width, 5, false);
+            check_product(wide, kernel, rows, width, 5, true);
         }
-        check_dots(wide, kernel, rows, 1);
-        check_dots(wide, kernel, rows, 3);
+        for (int64_t depth = 1; depth <= MOST_DEPTH; depth++) {
+            check_dots(wide, kernel, rows, 1, depth);
+            check_dots(wide, kernel, rows, 3, depth);
+        }
     }
 }
 END_TEST

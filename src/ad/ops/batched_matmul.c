@@ -20,7 +20,13 @@ static void forward(const sali_call *call)
 
 static void backward(const sali_call *call)
 {
-    products_backward(call, product_of(call));
+    const matrix_product p = product_of(call);
+    if (call->in[0].adjoint) {
+        products_pull_left(call, p);
+    }
+    if (call->in[1].adjoint) {
+        products_pull_right(call, p);
+    }
 }
 
 const sali_op RN(sali_op_batched_matmul) = {

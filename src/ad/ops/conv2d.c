@@ -38,17 +38,17 @@ static void forward(const sali_call *call)
         return;
     }
     sum_products(&plan->by_output, call->chains, n.taps, &x, prepared + p.forward,
-                 prepared + p.bias, 0, &y, call->scratch);
+                 prepared + p.bias, 0, false, &y, call->scratch);
 }
 
 /* ---- backward */
 
 /* Add to the input's adjoint `to`, by dot products, for few input channels. g: the output's
- * adjoint, which has O_full channels side by side. */
+ * adjoint, whose channels are side by side; those of the weights are filled up to O_full. */
 static void add_dots(const conv_list *list, int64_t chains, int64_t O_full, const image_batch *g,
                      const real *packed, const image_batch *to)
 {
-    sali_tile tile = { .depth = O_full,
+    sali_tile tile = { .depth = g->channels,
                        .a = g->data,
                        .a_step = g->pixel,
                        .a_row = g->chain,
@@ -76,8 +76,8 @@ static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes
     static const real zeros[MAX_WIDTH];
     const sali_tile_kernel *kernel = RN(sali_tile)();
     for (int64_t j = 0; j < n->O;) {
-        int vectors = tile_vectors(n->O, j, n->lanes);
-        int64_t width = vectors * n->lanes, filled = n->O - j < width ? n->O - j : width;
+        int64_t width = tile_vectors(n->O, j, n->lanes) * n->lanes;
+        int64_t filled = n->O - j < width ? n->O - j : width;
         for (int64_t c = 0; c < n->C; c += WEIGHT_ROWS) {
             int64_t rows = n->C - c < WEIGHT_ROWS ? n->C - c : WEIGHT_ROWS;
             for (int64_t t = 0; t < n->taps; t++) {
@@ -94,10 +94,10 @@ static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes
                                    .b_step = g->pixel,
                                    .b_depth = g->chain,
                                    .c_row = n->taps * width };
-                kernel->product(&tile, rows, vectors);
+                kernel->product(&tile, rows, width);
             }
-            add_turned(rows * n->taps, filled, sums, width, to + (j * n->C + c) * n->taps,
-                       n->C * n->taps);
+            turn(rows * n->taps, filled, sums, width, to + (j * n->C + c) * n->taps, n->C * n->taps,
+                 true);
         }
         j += width;
     }
@@ -111,8 +111,8 @@ static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g,
     static const sali_tile_step whole = { 0, 0 };
     real sums[MAX_WIDTH];
     for (int64_t j = 0; j < n->O;) {
-        int vectors = tile_vectors(n->O, j, n->lanes);
-        int64_t width = vectors * n->lanes, filled = n->O - j < width ? n->O - j : width;
+        int64_t width = tile_vectors(n->O, j, n->lanes) * n->lanes;
+        int64_t filled = n->O - j < width ? n->O - j : width;
         sali_tile tile = { .n_steps = 1,
                            .steps = &whole,
                            .depth = g->pixels * chains,
@@ -121,7 +121,7 @@ static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g,
                            .b_depth = g->chain,
                            .init = zeros,
                            .c = sums };
-        RN(sali_tile)()->product(&tile, 1, vectors);
+        RN(sali_tile)()->product(&tile, 1, width);
         for (int64_t o = 0; o < filled; o++) {
             to[j + o] += sums[o];
         }
@@ -171,7 +171,8 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return direct > room ? direct : room;
 }
 
-/* Add to the input's adjoint `to`, the direct way; g: the output's adjoint. */
+/* Add to the input's adjoint `to`, or set it if it is fresh, the direct way; g: the output's
+ * adjoint. Dot products add in any case. */
 static void pull_input(const sali_call *call, const conv_sizes *n, const image_batch *g,
                        const image_batch *to)
 {
@@ -181,13 +182,13 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
     if (n->dots) {
         add_dots(&plan->by_input, call->chains, n->O_full, g, prepared + p.backward, to);
     } else {
-        sum_products(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0, to,
-                     call->scratch);
+        sum_products(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0,
+                     !call->in[0].fresh, to, call->scratch);
     }
 }
 
 /* The output's adjoint is first copied to scratch if its channels are not side by side, or not
- * padded where tiles or dot products need that. */
+ * padded where tiles need that. */
 static void backward(const sali_call *call)
 {
     conv_sizes n = sizes_of(call->node, call->in[1].shape);
@@ -195,11 +196,14 @@ static void backward(const sali_call *call)
     const sali_arg *x = &call->in[0], *W = &call->in[1], *b = &call->in[2];
     real *buffer = call->scratch;
     image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
-    const bool padded = W->adjoint || b->adjoint || (x->adjoint && n.dots);
+    const bool padded = W->adjoint || b->adjoint;
     if (g.channel != 1 || (padded && n.O != n.O_full)) {
         g = side_by_side(&g, call->chains, n.O_full, buffer + buffer_size(&n, call->chains));
     }
     bool winograd = takes_winograd(&n, call);
+    if (x->fresh && (winograd || n.dots)) {
+        memset(x->adjoint, 0, (size_t)(call->chains * x->size) * sizeof(real));
+    }
     if (winograd) {
         winograd_backward(call, &n, &g);
     }
@@ -223,6 +227,7 @@ const sali_op RN(sali_op_conv2d) = {
     .arity = 3,
     .param_inputs = 1u << 1 | 1u << 2,
     .layout = SALI_LAYOUT_EACH,
+    .sets_fresh = true,
     .test_low = -2,
     .test_high = 2,
     .doc = "b_o + sum_cij W_ocij x_c(y+i)(x+j), strided and padded",

@@ -99,9 +99,9 @@ static inline int tile_vectors(int64_t columns, int64_t j, int64_t lanes)
 /* Where the parts of the prepared data begin. */
 typedef struct conv_parts {
     int64_t forward, bias, backward;
-    /* Only with Winograd's method: the transformed weights, the bias of each point of a tile, and a
-     * row of zeros. */
-    int64_t winograd_forward, winograd_backward, winograd_bias, zeros;
+    /* Only with Winograd's method: the transformed weights, and the bias of each point of a tile.
+     */
+    int64_t winograd_forward, winograd_backward, winograd_bias;
     int64_t end;
 } conv_parts;
 
@@ -115,10 +115,56 @@ static inline conv_parts parts_of(const conv_sizes *n)
         p.winograd_forward = p.end;
         p.winograd_backward = p.winograd_forward + n->winograd.all * n->C * n->O;
         p.winograd_bias = p.winograd_backward + n->winograd.all * n->C * n->O;
-        p.zeros = p.winograd_bias + n->winograd.points * n->O;
-        p.end = p.zeros + n->C;
+        p.end = p.winograd_bias + n->winograd.points * n->O;
     }
     return p;
+}
+
+/* `turn` for a block of 4x4 elements, by shuffles of vectors. */
+static inline void turn_block(const real *from, int64_t from_row, real *to, int64_t to_row,
+                              bool add)
+{
+    typedef real quad __attribute__((vector_size(4 * sizeof(real))));
+    quad x[4], y[4], pair[4];
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(&x[i], from + i * from_row, sizeof x[i]);
+        y[i] = (quad){ 0 };
+        if (add) {
+            memcpy(&y[i], to + i * to_row, sizeof y[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        pair[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 4, 1, 5);
+        pair[2 + i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 2, 6, 3, 7);
+    }
+    for (int i = 0; i < 2; i++) {
+        y[2 * i] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 4, 5);
+        y[2 * i + 1] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 3, 6, 7);
+    }
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(to + i * to_row, &y[i], sizeof y[i]);
+    }
+}
+
+/* to [columns x rows] = the transpose of from [rows x columns], or += with `add`; rows are to_row
+ * and from_row elements apart. */
+static inline void turn(int64_t rows, int64_t columns, const real *from, int64_t from_row, real *to,
+                        int64_t to_row, bool add)
+{
+    for (int64_t j = 0; j < columns; j += 4) {
+        for (int64_t i = 0; i < rows; i += 4) {
+            if (i + 4 <= rows && j + 4 <= columns) {
+                turn_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row, add);
+                continue;
+            }
+            for (int64_t b = j; b < columns && b < j + 4; b++) {
+                for (int64_t a = i; a < rows && a < i + 4; a++) {
+                    real *at = to + b * to_row + a;
+                    *at = (add ? *at : 0) + from[a * from_row + b];
+                }
+            }
+        }
+    }
 }
 
 /* Copy W [columns, depth, taps], with the given steps between columns and between depths, to [tile
@@ -130,12 +176,10 @@ static inline void pack_weights(int64_t columns, int64_t depth, int64_t taps, co
         int64_t width = tile_vectors(columns, j, lanes) * lanes;
         int64_t filled = columns - j < width ? columns - j : width;
         for (int64_t k = 0; k < depth; k++) {
-            const real *from = W + j * step_column + k * step_depth;
-            for (int64_t t = 0; t < taps; t++) {
+            turn(filled, taps, W + j * step_column + k * step_depth, step_column, to + k * width,
+                 depth * width, false);
+            for (int64_t t = 0; t < taps && filled < width; t++) {
                 real *row = to + (t * depth + k) * width;
-                for (int64_t i = 0; i < filled; i++) {
-                    row[i] = from[i * step_column + t];
-                }
                 memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
             }
         }
@@ -242,49 +286,6 @@ static inline void pack_all(const conv_sizes *sizes, const real *W, const real *
         pack_winograd(w, n.O, n.C, W, step_o, step_c, n.lanes, to + p.winograd_forward);
         pack_winograd(w, n.C, n.O, W, step_c, step_o, n.lanes, to + p.winograd_backward);
         pack_winograd_bias(sizes, bias, to + p.winograd_bias);
-        memset(to + p.zeros, 0, (size_t)(p.end - p.zeros) * sizeof *to);
-    }
-}
-
-/* add_turned for a block of 4x4 elements, by shuffles of vectors. */
-static inline void add_turned_block(const real *from, int64_t from_row, real *to, int64_t to_row)
-{
-    typedef real quad __attribute__((vector_size(4 * sizeof(real))));
-    quad x[4], y[4], pair[4];
-    for (int64_t i = 0; i < 4; i++) {
-        memcpy(&x[i], from + i * from_row, sizeof x[i]);
-        memcpy(&y[i], to + i * to_row, sizeof y[i]);
-    }
-    for (int i = 0; i < 2; i++) {
-        pair[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 4, 1, 5);
-        pair[2 + i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 2, 6, 3, 7);
-    }
-    for (int i = 0; i < 2; i++) {
-        y[2 * i] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 4, 5);
-        y[2 * i + 1] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 3, 6, 7);
-    }
-    for (int64_t i = 0; i < 4; i++) {
-        memcpy(to + i * to_row, &y[i], sizeof y[i]);
-    }
-}
-
-/* to [columns x rows] += the transpose of from [rows x columns]; rows are to_row and from_row
- * elements apart. */
-static inline void add_turned(int64_t rows, int64_t columns, const real *from, int64_t from_row,
-                              real *to, int64_t to_row)
-{
-    for (int64_t j = 0; j < columns; j += 4) {
-        for (int64_t i = 0; i < rows; i += 4) {
-            if (i + 4 <= rows && j + 4 <= columns) {
-                add_turned_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
-                continue;
-            }
-            for (int64_t b = j; b < columns && b < j + 4; b++) {
-                for (int64_t a = i; a < rows && a < i + 4; a++) {
-                    to[b * to_row + a] += from[a * from_row + b];
-                }
-            }
-        }
     }
 }
 

@@ -153,6 +153,28 @@ static void fill_list(conv_list *list, const conv_geometry *g, conv_member by, i
     begin[0] = 0;
 }
 
+/* Join the steps of each output pixel along the rows of its window: parts of these rows that lie in
+ * the image, which are all as long. */
+static void join_rows(conv_list *list, const conv_geometry *g, int64_t outputs)
+{
+    int32_t joined = 0;
+    for (int64_t o = 0; o < outputs; o++) {
+        const int32_t first = list->begin[o], end = list->begin[o + 1];
+        const sali_tile_step *step = list->steps + first;
+        int32_t run = 1;
+        while (first + run < end && step[run].b % g->window_width != 0 &&
+               step[run].b == step[0].b + run) {
+            run++;
+        }
+        list->run[o] = run;
+        list->begin[o] = joined;
+        for (int32_t k = first; k < end; k += run) {
+            list->steps[joined++] = list->steps[k];
+        }
+    }
+    list->begin[outputs] = joined;
+}
+
 sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, const sal_space *space,
                           void **plan, sal_error *err)
 {
@@ -161,6 +183,8 @@ sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, con
     int64_t members[3] = { [BY_OUTPUT] = g.out_height * g.out_width,
                            [BY_INPUT] = g.height * g.width,
                            [BY_TAP] = g.window_height * g.window_width };
+    const bool one_channel = in[0]->shape.dim[0] == 1;
+    const int64_t runs = one_channel ? members[BY_OUTPUT] : 0;
     int64_t triples = 0, begins = members[0] + members[1] + members[2] + 3;
     for (int64_t o = 0; o < members[BY_OUTPUT]; o++) {
         for (int64_t t = 0; t < members[BY_TAP]; t++) {
@@ -169,7 +193,7 @@ sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, con
     }
     char *block =
         sali_alloc((int64_t)sizeof(conv_plan) + 3 * triples * (int64_t)sizeof(sali_tile_step) +
-                       begins * (int64_t)sizeof(int32_t),
+                       (begins + runs) * (int64_t)sizeof(int32_t),
                    1);
     if (!block) {
         return sali_fail_memory(err);
@@ -183,6 +207,10 @@ sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, con
         fill_list(lists[by], &g, (conv_member)by, members[by]);
         begin += members[by] + 1;
         steps += triples;
+    }
+    if (one_channel) { /* else a step is many products already */
+        made->by_output.run = begin;
+        join_rows(&made->by_output, &g, members[BY_OUTPUT]);
     }
     *plan = made;
     return SAL_OK;

@@ -13,6 +13,9 @@
 typedef struct conv_list {
     int32_t *begin;
     sali_tile_step *steps;
+    /* By member: a step stands for so many, whose a and b follow its own one by one. NULL: for
+     * itself only. */
+    int32_t *run;
 } conv_list;
 
 typedef struct conv_plan {

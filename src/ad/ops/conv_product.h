@@ -7,32 +7,24 @@
 #include "ad/ops/conv_plan.h"
 
 /* Copy, or add with `add`, `filled` channels of a pixel of `to` from buffer [chains x width] to c:
- * for channels that no tile can write, fewer than lanes or not side by side. */
+ * for channels that no tile can write, as they are not side by side. */
 static void copy_buffer(const image_batch *to, real *c, int64_t chains, int64_t filled,
                         const real *buffer, int64_t width, bool add)
 {
     for (int64_t k = 0; k < chains; k++, c += to->chain, buffer += width) {
-        if (to->channel != 1) {
-            for (int64_t j = 0; j < filled; j++) {
-                real *at = c + j * to->channel;
-                *at = (add ? *at : 0) + buffer[j];
-            }
-        } else if (add) {
-            for (int64_t j = 0; j < filled; j++) {
-                c[j] += buffer[j];
-            }
-        } else {
-            memcpy(c, buffer, (size_t)filled * sizeof *c);
+        for (int64_t j = 0; j < filled; j++) {
+            real *at = c + j * to->channel;
+            *at = (add ? *at : 0) + buffer[j];
         }
     }
 }
 
 /* Set every pixel of `to` to its bias + the sum over its steps of pixel a of `from` times weights
- * b; with bias NULL the sum is added to the pixel. Biases of neighbouring pixels are bias_step
- * apart. `buffer` [chains x MAX_WIDTH] is room. */
+ * b; with bias NULL to the sum, or add the sum to it with `add`. Biases of neighbouring pixels are
+ * bias_step apart. `buffer` [chains x MAX_WIDTH] is room. */
 static void sum_products(const conv_list *list, int64_t chains, int64_t taps,
                          const image_batch *from, const real *packed, const real *bias,
-                         int64_t bias_step, const image_batch *to, real *buffer)
+                         int64_t bias_step, bool add, const image_batch *to, real *buffer)
 {
     static const real zeros[MAX_WIDTH];
     const sali_tile_kernel *kernel = RN(sali_tile)();
@@ -40,27 +32,29 @@ static void sum_products(const conv_list *list, int64_t chains, int64_t taps,
                        .a = from->data,
                        .a_step = from->pixel,
                        .a_row = from->chain,
-                       .a_depth = from->channel };
+                       .a_depth = list->run ? from->pixel : from->channel };
     for (int64_t j = 0; j < to->channels; j += tile.b_depth) {
-        int vectors = tile_vectors(to->channels, j, kernel->lanes);
-        int64_t width = vectors * kernel->lanes;
+        int64_t width = tile_vectors(to->channels, j, kernel->lanes) * kernel->lanes;
         int64_t filled = to->channels - j < width ? to->channels - j : width;
-        bool direct = filled == width && to->channel == 1;
+        bool direct = to->channel == 1;
         tile.b = packed;
         tile.b_depth = width;
-        tile.b_step = tile.depth * width;
+        tile.b_step = from->channels * width;
         packed += taps * tile.b_step;
         for (int64_t p = 0; p < to->pixels; p++) {
             real *c = to->data + p * to->pixel + j * to->channel;
+            if (list->run) {
+                tile.depth = list->run[p];
+            }
             tile.steps = list->steps + list->begin[p];
             tile.n_steps = list->begin[p + 1] - list->begin[p];
             tile.c = direct ? c : buffer;
             tile.c_row = direct ? to->chain : width;
-            tile.init = bias ? bias + p * bias_step + j : direct ? c : zeros;
-            tile.init_row = bias || !direct ? 0 : to->chain;
-            kernel->product(&tile, chains, vectors);
+            tile.init = bias ? bias + p * bias_step + j : add && direct ? c : zeros;
+            tile.init_row = !bias && add && direct ? to->chain : 0;
+            kernel->product(&tile, chains, filled);
             if (!direct) {
-                copy_buffer(to, c, chains, filled, buffer, width, bias == NULL);
+                copy_buffer(to, c, chains, filled, buffer, width, add);
             }
         }
     }

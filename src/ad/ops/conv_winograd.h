@@ -157,12 +157,12 @@ static void add_points(const winograd_walk *walk)
                            .init_row = first ? 0 : M->channels,
                            .c_row = M->channels };
         for (int64_t j = 0; j < M->channels;) {
-            int vectors = tile_vectors(M->channels, j, walk->n->lanes);
+            int64_t width = tile_vectors(M->channels, j, walk->n->lanes) * walk->n->lanes;
             tile.b = M->data + k % M->pixels * M->pixel + j;
             tile.c = sums + j;
             tile.init = first ? zeros : sums + j;
-            RN(sali_tile)()->product(&tile, V->channels, vectors);
-            j += vectors * walk->n->lanes;
+            RN(sali_tile)()->product(&tile, V->channels, width);
+            j += width;
         }
     }
 }
@@ -180,7 +180,7 @@ static void add_windows(const conv_sizes *n, real *points, real *windows, real *
             winograd_window(&n->winograd, phase, windows + c * n->taps * n->O, n->O, taps);
             n->winograd.maps->write_weights(n->O, (const void *const *)at, taps);
         }
-        add_turned(rows * n->taps, n->O, windows, n->O, to + first * n->taps, n->C * n->taps);
+        turn(rows * n->taps, n->O, windows, n->O, to + first * n->taps, n->C * n->taps, true);
     }
 }
 
@@ -223,8 +223,8 @@ static void tile_forward(const winograd_walk *walk)
     conv_parts p = parts_of(walk->n);
     map_input(walk, &walk->input, false);
     sum_products(&walk->products, walk->chains, walk->V.pixels, &walk->V,
-                 prepared + p.winograd_forward, prepared + p.winograd_bias, walk->n->O, &walk->M,
-                 NULL);
+                 prepared + p.winograd_forward, prepared + p.winograd_bias, walk->n->O, false,
+                 &walk->M, NULL);
     map_output(walk, true);
 }
 
@@ -237,7 +237,7 @@ static void tile_backward(const winograd_walk *walk)
     map_output(walk, false);
     if (walk->call->in[0].adjoint) {
         sum_products(&walk->products, walk->chains, walk->V.pixels, &walk->M,
-                     prepared + p.winograd_backward, prepared + p.zeros, 0, &walk->V, NULL);
+                     prepared + p.winograd_backward, NULL, 0, false, &walk->V, NULL);
         map_input(walk, &walk->adjoint, true);
     }
     if (walk->call->in[1].adjoint) {

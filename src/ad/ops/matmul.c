@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A B: [m, k] times [k, n]. With B fixed, the batch's rows are stacked: one product [chains m, k]
- * times [k, n]; else it is one product for each chain. A constant that is mostly zeros has a plan.
- */
+ * times [k, n], with B arranged for it at each update; else it is one product for each chain. A
+ * constant that is mostly zeros has a plan. */
+#include "ad/ops/panels.h"
 #include "ad/ops/product.h"
 #include "ad/ops/sparse_product.h"
+#include "ad/sparse.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -27,21 +29,57 @@ static matrix_product stacked_product(const sali_call *call)
     return p;
 }
 
+/* B in panels; nothing if A does not vary or B does, or the product has a plan. */
+static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
+{
+    sali_sparse sparse;
+    bool none = !in[0]->varying || in[1]->varying || sali_is_sparse_product(node, in, &sparse);
+    return none ? 1 : panel_pair_size(in[1]->shape.dim[0], in[1]->shape.dim[1]);
+}
+
+/* Does nothing where no panels are needed, see prepared_size. */
+static void prepare(const sali_call *call, void *prepared)
+{
+    const real *B = call->in[1].value;
+    if (call->node->varying && B && call->in[1].stride == 0 && !call->plan) {
+        const sal_shape *shape = call->in[1].shape;
+        panel_pair_pack(shape->dim[0], shape->dim[1], B, shape->dim[1], 1, prepared);
+    }
+}
+
+/* Whether the panels of B are used: with few rows BLAS is, whose results differ by rounding. */
+static bool takes_panels(const sali_call *call, const matrix_product *p)
+{
+    return call->in[0].stride > 0 && call->in[1].stride == 0 && p->times == 1 && p->m >= PANEL_ROWS;
+}
+
 static void forward(const sali_call *call)
 {
+    const matrix_product p = stacked_product(call);
     if (call->plan) {
         RN(sali_sparse_forward)(call);
+    } else if (takes_panels(call, &p)) {
+        panel_pair_product(p.m, p.k, p.n, call->in[0].value, call->prepared,
+                           (real *)call->out.value);
     } else {
-        products_forward(call, stacked_product(call));
+        products_forward(call, p);
     }
 }
 
 static void backward(const sali_call *call)
 {
+    const matrix_product p = stacked_product(call);
     if (call->plan) {
         RN(sali_sparse_backward)(call);
-    } else {
-        products_backward(call, stacked_product(call));
+        return;
+    }
+    if (call->in[0].adjoint && takes_panels(call, &p)) {
+        panel_pair_pull(p.m, p.k, p.n, call->out.adjoint, call->prepared, call->in[0].adjoint);
+    } else if (call->in[0].adjoint) {
+        products_pull_left(call, p);
+    }
+    if (call->in[1].adjoint) {
+        products_pull_right(call, p);
     }
 }
 
@@ -62,6 +100,8 @@ const sali_op RN(sali_op_matmul) = {
     .degree = sali_degree_bilinear,
     .scratch_size = RN(sali_sparse_scratch),
     .plan_create = RN(sali_sparse_plan),
+    .prepared_size = prepared_size,
+    .prepare = prepare,
     .forward = forward,
     .backward = backward,
     .change = change,

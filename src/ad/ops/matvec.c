@@ -23,7 +23,7 @@ static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
     int64_t m = node->shape.dim[0], n = in[1]->shape.dim[0];
     sali_sparse sparse;
     bool none = in[0]->varying || sali_is_sparse_product(node, in, &sparse);
-    return none ? 1 : panels_size(n, m) + panels_size(m, n);
+    return none ? 1 : panel_pair_size(n, m);
 }
 
 /* Does nothing where no panels are needed, see prepared_size. */
@@ -32,8 +32,7 @@ static void prepare(const sali_call *call, void *prepared)
     const real *A = call->in[0].value;
     int64_t m = call->in[0].shape->dim[0], n = call->in[0].shape->dim[1];
     if (A && call->in[0].stride == 0 && !call->plan) {
-        panels_pack(n, m, A, 1, n, prepared);
-        panels_pack(m, n, A, n, 1, (real *)prepared + panels_size(n, m));
+        panel_pair_pack(n, m, A, 1, n, prepared);
     }
 }
 
@@ -49,7 +48,7 @@ static void forward(const sali_call *call)
         return;
     }
     if (A->stride == 0 && call->chains >= PANEL_ROWS) {
-        panels_product(call->chains, n, m, x->value, call->prepared, false, out);
+        panel_pair_product(call->chains, n, m, x->value, call->prepared, out);
         return;
     }
     if (A->stride == 0) {
@@ -82,8 +81,7 @@ static void backward(const sali_call *call)
             gemm(TURNED, PLAIN, m, n, call->chains, g, x->value, 1, A->adjoint);
         }
         if (x->adjoint && call->chains >= PANEL_ROWS) {
-            panels_product(call->chains, m, n, g, (const real *)call->prepared + panels_size(n, m),
-                           true, x->adjoint);
+            panel_pair_pull(call->chains, n, m, g, call->prepared, x->adjoint);
         } else if (x->adjoint) {
             gemm(PLAIN, PLAIN, call->chains, n, m, g, A->value, 1, x->adjoint);
         }

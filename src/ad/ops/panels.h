@@ -9,6 +9,7 @@
 #ifndef SALI_PANELS_H
 #define SALI_PANELS_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/real.h"
@@ -17,8 +18,6 @@
 /* With fewer rows than this a product reads B once anyway, and BLAS does that well. */
 #define PANEL_ROWS 4
 #define PANEL_LANES_MOST 16
-/* Rows of the buffer for columns that fill no panel: the rows of a usual shard, in one product. */
-#define LAST_ROWS 32
 
 /* Width of the panel that begins at column j. */
 static inline int64_t panel_width(int64_t columns, int64_t j, int64_t lanes)
@@ -48,30 +47,6 @@ static inline void panels_pack(int64_t depth, int64_t columns, const real *B, in
     }
 }
 
-/* The part of panels_product for the last panel, if only `filled` of its `width` columns exist: by
- * way of a buffer. */
-static inline void panels_last(sali_tile tile, int64_t rows, int64_t width, int64_t filled,
-                               bool add)
-{
-    real buffer[LAST_ROWS * SALI_TILE_VECTORS * PANEL_LANES_MOST], *c = tile.c;
-    const real *x = tile.a;
-    tile.c = buffer;
-    int64_t gap = tile.c_row;
-    tile.c_row = width;
-    tile.init_row = 0;
-    for (int64_t first = 0; first < rows; first += LAST_ROWS) {
-        int64_t n = rows - first < LAST_ROWS ? rows - first : LAST_ROWS;
-        tile.a = x + first * tile.a_row;
-        RN(sali_tile)()->product(&tile, n, (int)(width / RN(sali_tile)()->lanes));
-        for (int64_t r = 0; r < n; r++) {
-            real *to = c + (first + r) * gap;
-            for (int64_t j = 0; j < filled; j++) {
-                to[j] = (add ? to[j] : 0) + buffer[r * width + j];
-            }
-        }
-    }
-}
-
 /* C [rows x columns] = X [rows x depth] B, or += with `add`. Row r of C depends on row r of X
  * only. */
 static inline void panels_product(int64_t rows, int64_t depth, int64_t columns, const real *X,
@@ -93,19 +68,43 @@ static inline void panels_product(int64_t rows, int64_t depth, int64_t columns, 
             .a_depth = 1,
             .b = panels,
             .b_depth = width,
-            .init = zeros,
+            .init = add ? C + j : zeros,
+            .init_row = add ? columns : 0,
             .c = C + j,
             .c_row = columns,
         };
-        if (filled < width) {
-            panels_last(tile, rows, width, filled, add);
-        } else {
-            tile.init = add ? C + j : zeros;
-            tile.init_row = add ? columns : 0;
-            kernel->product(&tile, rows, (int)(width / kernel->lanes));
-        }
+        kernel->product(&tile, rows, filled);
         panels += depth * width;
     }
+}
+
+/* Panels for products X B with a B [depth x columns] that does not vary: of B, and of its transpose
+ * for the adjoint of X. */
+static inline int64_t panel_pair_size(int64_t depth, int64_t columns)
+{
+    return panels_size(depth, columns) + panels_size(columns, depth);
+}
+
+/* Write both panels; element (k, j) of B is B[k step_depth + j step_column]. */
+static inline void panel_pair_pack(int64_t depth, int64_t columns, const real *B,
+                                   int64_t step_depth, int64_t step_column, real *panels)
+{
+    panels_pack(depth, columns, B, step_depth, step_column, panels);
+    panels_pack(columns, depth, B, step_column, step_depth, panels + panels_size(depth, columns));
+}
+
+/* C [rows x columns] = X [rows x depth] B. */
+static inline void panel_pair_product(int64_t rows, int64_t depth, int64_t columns, const real *X,
+                                      const real *panels, real *C)
+{
+    panels_product(rows, depth, columns, X, panels, false, C);
+}
+
+/* X [rows x depth] += G [rows x columns] B'. */
+static inline void panel_pair_pull(int64_t rows, int64_t depth, int64_t columns, const real *G,
+                                   const real *panels, real *X)
+{
+    panels_product(rows, columns, depth, G, panels + panels_size(depth, columns), true, X);
 }
 
 #endif

@@ -46,19 +46,25 @@ static inline void products_forward(const sali_call *call, matrix_product p)
     }
 }
 
-/* Add g B' and A' g of each product to the adjoints of A and B, as far as they are wanted. */
-static inline void products_backward(const sali_call *call, matrix_product p)
+/* Add g B' of each product to the adjoint of A. */
+static inline void products_pull_left(const sali_call *call, matrix_product p)
 {
-    const real *A = call->in[0].value, *B = call->in[1].value, *g = call->out.adjoint;
-    real *to_A = call->in[0].adjoint, *to_B = call->in[1].adjoint;
+    const real *B = call->in[1].value, *g = call->out.adjoint;
     for (int64_t i = 0; i < p.times; i++) {
         product_place at = place_of(call, &p, i);
-        if (to_A) {
-            gemm(PLAIN, TURNED, p.m, p.k, p.n, g + at.out, B + at.B, 1, to_A + at.A);
-        }
-        if (to_B) {
-            gemm(TURNED, PLAIN, p.k, p.n, p.m, A + at.A, g + at.out, 1, to_B + at.B);
-        }
+        gemm(PLAIN, TURNED, p.m, p.k, p.n, g + at.out, B + at.B, 1,
+             (real *)call->in[0].adjoint + at.A);
+    }
+}
+
+/* Add A' g of each product to the adjoint of B. */
+static inline void products_pull_right(const sali_call *call, matrix_product p)
+{
+    const real *A = call->in[0].value, *g = call->out.adjoint;
+    for (int64_t i = 0; i < p.times; i++) {
+        product_place at = place_of(call, &p, i);
+        gemm(TURNED, PLAIN, p.k, p.n, p.m, A + at.A, g + at.out, 1,
+             (real *)call->in[1].adjoint + at.B);
     }
 }
 

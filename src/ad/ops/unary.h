@@ -36,6 +36,21 @@ static inline real square_root(real x)
 #endif
 }
 
+/* For i from `first` to before `end`: add `value` to to[i], or set to[i] to it where the adjoint of
+ * input 0 is fresh. The loops are apart for the compiler, which does not divide them. */
+#define PULL_EACH(call, first, end, to, value)                        \
+    if ((call)->in[0].fresh) {                                        \
+        _Pragma("omp simd") for (int64_t i = (first); i < (end); i++) \
+        {                                                             \
+            (to)[i] = (value);                                        \
+        }                                                             \
+    } else {                                                          \
+        _Pragma("omp simd") for (int64_t i = (first); i < (end); i++) \
+        {                                                             \
+            (to)[i] += (value);                                       \
+        }                                                             \
+    }
+
 /* The first real attribute, if there is one. */
 static inline real first_attribute(const sali_call *call)
 {
@@ -60,10 +75,7 @@ SALI_CLONES static void backward(const sali_call *call)
     int64_t n = call->chains * call->out.size;
     const real *slope = call->saved, *g = call->out.adjoint;
     real *to = call->in[0].adjoint;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], slope[i]);
-    }
+    PULL_EACH(call, 0, n, to, sali_pull(g[i], slope[i]))
 }
 
 #endif
@@ -103,10 +115,7 @@ SALI_CLONES static void backward(const sali_call *call)
     (void)x;
     (void)y;
     (void)p;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], SLOPE(x[i], y[i]));
-    }
+    PULL_EACH(call, 0, n, to, sali_pull(g[i], SLOPE(x[i], y[i])))
 }
 
 #endif
@@ -120,10 +129,7 @@ SALI_CLONES static void backward(const sali_call *call)
     for (int64_t first = 0; first < n; first += SLOPES_BLOCK) {
         int64_t end = n - first < SLOPES_BLOCK ? n : first + SLOPES_BLOCK;
         SLOPES(end - first, x + first, slope);
-#pragma omp simd
-        for (int64_t i = first; i < end; i++) {
-            to[i] += sali_pull(g[i], slope[i - first]);
-        }
+        PULL_EACH(call, first, end, to, sali_pull(g[i], slope[i - first]))
     }
 }
 
@@ -136,9 +142,9 @@ SALI_CLONES static void backward(const sali_call *call)
     .change = RN(sali_change_elementwise)
 
 /* The record of a function without attributes; further fields of the op may follow. */
-#define UNARY_RECORD(op_name, formula, low, high, ...)                                 \
-    const sali_op RN(sali_op_##op_name) = { UNARY_FIELDS(op_name, formula, low, high), \
-                                            .shape = sali_shape_same,                  \
+#define UNARY_RECORD(op_name, formula, low, high, ...)                                    \
+    const sali_op RN(sali_op_##op_name) = { UNARY_FIELDS(op_name, formula, low, high),    \
+                                            .sets_fresh = true, .shape = sali_shape_same, \
                                             .degree = sali_degree_nonlinear, __VA_ARGS__ }
 
 #endif

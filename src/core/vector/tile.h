@@ -4,10 +4,11 @@
  *
  * With `lanes` the elements of a vector, a tile is
  *
- *     C [rows x vectors lanes] = init + sum_s A_s B_s,   A_s [rows x depth], B_s [depth x columns]
+ *     C [rows x columns] = init + sum_s A_s B_s,   A_s [rows x depth], B_s [depth x columns]
  *
- * where step s says where A_s and B_s begin. All strides are in elements. Element (r, j) depends on
- * row r of the A_s only: bits do not change when rows are split. No allocation. */
+ * where step s says where A_s and B_s begin. Rows of B_s are read up to a multiple of the lanes;
+ * what is beyond their columns does not matter. All strides are in elements. Element (r, j) depends
+ * on row r of the A_s only: bits do not change when rows are split. No allocation. */
 #ifndef SALI_TILE_H
 #define SALI_TILE_H
 
@@ -16,7 +17,7 @@
 #include "core/vector/isa.h"
 #include "core/vector/winograd.h"
 
-/* The most vectors of one tile: wider products are several tiles. */
+/* A tile has at most this many vectors of columns: wider products are several tiles. */
 #define SALI_TILE_VECTORS 2
 
 typedef struct sali_tile_step {
@@ -37,10 +38,9 @@ typedef struct sali_tile {
 /* The functions of one instruction set for one element type. */
 typedef struct sali_tile_kernel {
     int64_t lanes;
-    void (*product)(const sali_tile *tile, int64_t rows, int vectors);
-    /* C [rows x columns] += the sum above, for few columns: vectors run along the depth, which is a
-     * multiple of `lanes`. a_depth is 1; B_s is transposed, [columns x depth], with rows b_depth
-     * apart. */
+    void (*product)(const sali_tile *tile, int64_t rows, int64_t columns);
+    /* C [rows x columns] += the sum above, for few columns: vectors run along the depth. a_depth is
+     * 1; B_s is transposed, [columns x depth], with rows b_depth apart. */
     void (*dots)(const sali_tile *tile, int64_t rows, int64_t columns);
     const sali_winograd *winograd; /* [SALI_WINOGRAD_KINDS], by taps less SALI_WINOGRAD_LEAST */
 } sali_tile_kernel;

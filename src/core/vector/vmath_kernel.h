@@ -74,13 +74,28 @@ static inline TARGET VECTOR KERNEL(one_log1p)(VECTOR x)
     return y + SELECT(x > bound, shift, -zero); /* adding -0 keeps the sign of zero */
 }
 
+/* a / b, for a in [0, 1] and b in [1, 2]. Where there is an estimate of 1 / b, one step of Newton's
+ * method and a correction of the quotient give it within 1 ulp, three times as fast as a division
+ * (Zen 5). */
+static inline TARGET VECTOR KERNEL(quotient)(VECTOR a, VECTOR b)
+{
+#if ISA == 2 && BITS == 32
+    const VECTOR estimate = (VECTOR)_mm512_rcp14_ps((__m512)b);
+    const VECTOR inverse = FMA(estimate, FMA(-b, estimate, 1 + (VECTOR){ 0 }), estimate);
+    const VECTOR q = a * inverse;
+    return FMA(inverse, FMA(-b, q, a), q);
+#else
+    return a / b;
+#endif
+}
+
 /* exp(-|x|) is in [0, 1], so neither function overflows, and small values keep their digits. A NaN
  * fails the comparison and comes back through exp. */
 static inline TARGET VECTOR KERNEL(one_sigmoid)(VECTOR x)
 {
     const VECTOR zero = { 0 }, one = zero + 1;
     VECTOR e = SLEEF(exp)(SELECT(x > zero, -x, x));
-    return SELECT(x > zero, one, e) / (one + e);
+    return KERNEL(quotient)(SELECT(x > zero, one, e), one + e);
 }
 
 static inline TARGET VECTOR KERNEL(one_softplus)(VECTOR x)

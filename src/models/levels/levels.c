@@ -15,6 +15,7 @@
 typedef struct holder {
     int64_t width;  /* reals of x */
     int64_t n;      /* levels */
+    int64_t level;  /* the held one */
     double *chosen; /* [n] one-hot of the held level */
     sal_expr x, t;  /* new nodes of the two parts of the state */
 } holder;
@@ -98,6 +99,22 @@ static void add_to_bias(sali_rewriter *r, const sali_node *node, sal_expr *made)
     }
 }
 
+/* If `node` is the product of the one-hot of the level, as a row, with a matrix, replace it by the
+ * row of the held level: what other levels have there is then neither read nor has a gradient. */
+static void choose_row(sali_rewriter *r, const sali_node *node, sal_expr *made)
+{
+    const holder *h = r->context;
+    int32_t left = sali_rewriter_moved(r, node->in[0]).node;
+    while (r->tape->nodes[left].op == SALI_OP_reshape) {
+        left = r->tape->nodes[left].in[0];
+    }
+    if (left == h->t.node && node->shape.dim[0] == 1) {
+        const sal_expr rows = sali_rewriter_moved(r, node->in[1]);
+        *made = sali_rewriter_record(r, node, SALI_OP_slice, 1, &rows, 3,
+                                     (int64_t[]){ 0, h->level, 1 });
+    }
+}
+
 /* Rewrite rule for node i: replaces the state by x and the constant one-hot of the level. Leaves
  * *made without a tape if the node is to be copied. */
 static sal_status hold_level(sali_rewriter *r, int64_t i, sal_expr *made)
@@ -124,6 +141,8 @@ static sal_status hold_level(sali_rewriter *r, int64_t i, sal_expr *made)
     }
     if (node->op == SALI_OP_add) {
         add_to_bias(r, node, made);
+    } else if (node->op == SALI_OP_matmul) {
+        choose_row(r, node, made);
     }
     return SAL_OK;
 }
@@ -134,7 +153,7 @@ static sal_status make_tape(const sali_program *program, const sal_space *space,
                             sal_tape **out, int32_t *output, sal_error *err)
 {
     const int64_t n = program->space->width - space->width;
-    holder h = { .width = space->width, .n = n };
+    holder h = { .width = space->width, .n = n, .level = level };
     sali_rewriter r = { 0 };
     sal_tape *tape = sali_tape_reopen_over(program, space);
     h.chosen = SALI_NEW_ARRAY(double, n);
