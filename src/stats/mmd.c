@@ -175,16 +175,18 @@ static void count_piece(void *context, int64_t k)
     }
 }
 
-int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)
+int sali_kernel_sum(const sali_packed *a, const sali_packed *b, int threads, double *sum,
+                    double *pairs)
 {
     const int64_t variables = a->variables, stride = (variables / 8 + 1) * 8; /* cache lines */
-    const int64_t tiles = (a->rows + TILE - 1) / TILE, most = 4 * (int64_t)sal_threads_number(0);
+    const int64_t tiles = (a->rows + TILE - 1) / TILE,
+                  most = 4 * (int64_t)sal_threads_number(threads);
     const int64_t pieces = tiles < most ? tiles : most;
     int64_t *counts = stride > INT64_MAX / most ? NULL : SALI_NEW_ARRAY(int64_t, pieces * stride);
     if (!counts) {
         return -1;
     }
-    sal_threads_run(pieces, 0, count_piece,
+    sal_threads_run(pieces, threads, count_piece,
                     &(pair_counts){ .a = a,
                                     .b = b ? b : a,
                                     .same = b == NULL,
@@ -237,9 +239,9 @@ sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_
     sali_packed pa = { 0 }, pb = { 0 };
     bool ok = sali_packed_make(&pa, na, variables, a, planes) == 0 &&
               sali_packed_make(&pb, nb, variables, b, planes) == 0 &&
-              sali_kernel_sum(&pa, NULL, &aa, &pairs) == 0 &&
-              sali_kernel_sum(&pb, NULL, &bb, &pairs) == 0 &&
-              sali_kernel_sum(&pa, &pb, &ab, &pairs) == 0;
+              sali_kernel_sum(&pa, NULL, 0, &aa, &pairs) == 0 &&
+              sali_kernel_sum(&pb, NULL, 0, &bb, &pairs) == 0 &&
+              sali_kernel_sum(&pa, &pb, 0, &ab, &pairs) == 0;
     if (ok) {
         *mmd2 = mean_within(aa, na, estimator) + mean_within(bb, nb, estimator) - 2 * (ab / pairs);
     }

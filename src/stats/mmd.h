@@ -41,8 +41,9 @@ int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed
 
 /* The sum of exp(-distance / variables) over all pairs of a row of a and a row of b, or, with b
  * NULL, over the unordered pairs of two different rows of a; *pairs: their number. Pairs are
- * counted in integers by their distance, so the sum does not depend on the number of threads. -1:
- * out of memory. */
-int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs);
+ * counted in integers by their distance, so the sum does not depend on `threads` (as in
+ * sal_threads_number). -1: out of memory. */
+int sali_kernel_sum(const sali_packed *a, const sali_packed *b, int threads, double *sum,
+                    double *pairs);
 
 #endif

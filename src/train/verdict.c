@@ -314,7 +314,7 @@ static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs
     for (int k = 0; status == SAL_OK && k < 2; k++) {
         const sali_grouped rows = sali_grouped_chains(in->chains, in->draws, &draws[k]);
         sali_reference *reference = NULL;
-        status = sali_reference_create(space, &draws[1 - k], &reference, err);
+        status = sali_reference_create(space, &draws[1 - k], in->sampling.threads, &reference, err);
         status = status ? status : sali_compare_kernel(reference, &rows, &mmd2[k], err);
         sali_reference_destroy(reference);
     }
@@ -345,7 +345,8 @@ static sal_status judge_draws(const sal_model *model, const sal_verdict_inputs *
                       .draws = inputs->draws,
                       .test_rows = inputs->test->rows,
                       .levels = sali_model_levels(model) ? sali_model_levels(model)->n : 0 };
-    status = sali_reference_create(sal_model_space(model), inputs->test, &reference, err);
+    status = sali_reference_create(sal_model_space(model), inputs->test, inputs->sampling.threads,
+                                   &reference, err);
     status = status ? status : fill_figures(model, reference, inputs, &v, err);
     if (status == SAL_OK && slower) {
         status = compare_draws(sal_model_space(model), inputs, slower,

@@ -55,9 +55,10 @@ sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo);
 /* The held-out rows, with the figures that are computed once. */
 typedef struct sali_reference sali_reference;
 
-/* Returns: MEMORY. The data must outlive it. */
-sal_status sali_reference_create(const sal_space *space, const sal_data *test, sali_reference **out,
-                                 sal_error *err);
+/* Comparisons take `threads` threads (as in sal_threads_number), on which results do not depend.
+ * Returns: MEMORY. The data must outlive it. */
+sal_status sali_reference_create(const sal_space *space, const sal_data *test, int threads,
+                                 sali_reference **out, sal_error *err);
 void sali_reference_destroy(sali_reference *reference);
 
 /* The variance of the kernel among held-out rows, 1 - mean k. */

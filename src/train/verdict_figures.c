@@ -92,6 +92,7 @@ struct sali_reference {
     sali_packed packed; /* held-out rows for the MMD */
     int planes;         /* bit planes that hold all codes of the space */
     double mean_kernel; /* mean kernel of two different held-out rows */
+    int threads;        /* as in sal_threads_number */
 };
 
 static sal_status moments_create(int64_t C, moments *m, sal_error *err)
@@ -252,9 +253,9 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
         int64_t n = rows->first[g + 1] - rows->first[g];
         sali_packed part = sali_packed_rows(&packed, rows->first[g], n);
         double within, pairs_within;
-        ok = sali_kernel_sum(&part, NULL, &within, &pairs_within) == 0 &&
-             sali_kernel_sum(&part, &packed, &others[g], &other_pairs[g]) == 0 &&
-             sali_kernel_sum(&part, &r->packed, &to_test[g], &test_pairs[g]) == 0;
+        ok = sali_kernel_sum(&part, NULL, r->threads, &within, &pairs_within) == 0 &&
+             sali_kernel_sum(&part, &packed, r->threads, &others[g], &other_pairs[g]) == 0 &&
+             sali_kernel_sum(&part, &r->packed, r->threads, &to_test[g], &test_pairs[g]) == 0;
         if (!ok) {
             break;
         }
@@ -357,8 +358,8 @@ sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *
     }
     if (ok) {
         double test, own, of_test, of_own; /* means, and variances */
-        sal_threads_run(s.test.rows, 0, classify_test_row, &s);
-        sal_threads_run(G, 0, classify_group, &s);
+        sal_threads_run(s.test.rows, r->threads, classify_test_row, &s);
+        sal_threads_run(G, r->threads, classify_group, &s);
         sali_moments(s.test.rows, s.right, &test, &of_test);
         sali_moments(G, s.right + s.test.rows, &own, &of_own);
         accuracy->value = accuracy->corrected = (test + own) / 2;
@@ -461,20 +462,21 @@ static sal_status take_kernel(const sal_space *space, sali_reference *r, sal_err
     bool ok = status == SAL_OK &&
               sali_packed_make(&r->packed, some.rows.rows, some.rows.variables, some.rows.codes,
                                r->planes) == 0 &&
-              sali_kernel_sum(&r->packed, NULL, &sum, &pairs) == 0;
+              sali_kernel_sum(&r->packed, NULL, r->threads, &sum, &pairs) == 0;
     r->mean_kernel = ok ? sum / pairs : NAN; /* NaN for one row */
     sal_data_destroy(&some.rows);
     return status || ok ? status : sali_fail_memory(err);
 }
 
-sal_status sali_reference_create(const sal_space *space, const sal_data *test, sali_reference **out,
-                                 sal_error *err)
+sal_status sali_reference_create(const sal_space *space, const sal_data *test, int threads,
+                                 sali_reference **out, sal_error *err)
 {
     sali_reference *r = SALI_NEW_ARRAY(sali_reference, 1);
     if (!r) {
         return sali_fail_memory(err);
     }
     r->test = test;
+    r->threads = threads;
     sal_status status = list_columns(space, r, err);
     status = status ? status : take_moments(r, err);
     status = status ? status : take_kernel(space, r, err);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <saltus/program.h>
+#include <saltus/saltus.h>
 #include "core/vector/blas.h"
 #include "core/threads/shard.h"
 
@@ -463,6 +464,37 @@ START_TEST(calls_with_a_pace_do_all_pieces)
 }
 END_TEST
 
+/* Where one thread is asked for, no other is started, whatever the environment says. */
+START_TEST(a_verdict_keeps_to_its_threads)
+{
+    enum { ROWS = 800, V = 4 };
+    uint8_t codes[2][ROWS * V];
+    sal_data data[2];
+    sal_model *model = NULL;
+    sal_verdict verdict;
+    sal_error err;
+    setenv("OMP_NUM_THREADS", "3", 1);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < ROWS * V; i++) {
+            codes[k][i] = (uint8_t)((i * i + 3 * k + i / 7) % 5 % 2);
+        }
+        data[k] = (sal_data){ .rows = ROWS, .variables = V, .codes = codes[k] };
+    }
+    ck_ok(sal_model_open("ising:side=2", SAL_DTYPE_DEFAULT, &model, &err), &err);
+    const sal_verdict_inputs inputs = { .train = &data[0],
+                                        .test = &data[1],
+                                        .sampling.threads = 1,
+                                        .chains = 8,
+                                        .draws = ROWS / 8,
+                                        .fresh = codes[0],
+                                        .rhat = NAN,
+                                        .round_trips = NAN };
+    ck_ok(sal_verdict_judge(model, &inputs, &verdict, NULL, &err), &err);
+    ck_assert_int_eq(started, 0);
+    sal_model_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("threads");
@@ -483,6 +515,7 @@ int main(void)
     tcase_add_test(tcase, work_that_is_too_little_is_not_shared);
     tcase_add_test(tcase, sharing_is_tried_again);
     tcase_add_test(tcase, calls_with_a_pace_do_all_pieces);
+    tcase_add_test(tcase, a_verdict_keeps_to_its_threads);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }
