@@ -25,6 +25,9 @@ typedef void sali_philox_row(const sali_stream *stream, uint32_t block, int64_t 
                              const uint32_t *chain, uint32_t *out);
 extern sali_philox_row *const sali_philox_rows[SALI_ISA_COUNT];
 
+/* The same of n steps, in the order of sali_rng_words_by_step. */
+extern sali_philox_row *const sali_philox_steps[SALI_ISA_COUNT];
+
 /* One block, by Random123's own function. */
 static inline philox4x32_ctr_t sali_philox_block(const sali_stream *stream, uint32_t block)
 {

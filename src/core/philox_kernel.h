@@ -3,8 +3,8 @@
  * defines
  *
  *     TARGET            the function attribute that enables the instruction set
- *     TILE, ROW         the functions' names
- *     ROUNDS            the name of the function of the ten rounds
+ *     TILE, ROW, STEPS  the functions' names
+ *     ROUNDS, WORDS     the names of what they share
  *     VECTOR            a vector of LANES 64-bit unsigned integers
  *     MUL(a, b)         products of the low halves of each lane
  *     UNPACK_LO(a, b)   lanes 0 2 4 .. of a and b in turn: a0 b0 a2 b2 ..
@@ -64,21 +64,25 @@ static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out
     }
 }
 
-/* A sali_philox_row. Each pass handles two vectors, the chains at even and at odd places, whose
- * words interleave on storing. */
-static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
-                       uint32_t *out)
+/* Words of n streams, in the order of a sali_philox_row, which differ in their chain, or in their
+ * step. Each pass handles two vectors, the streams at even and at odd places, whose words
+ * interleave on storing. */
+static inline __attribute__((always_inline)) TARGET void
+WORDS(const sali_stream *stream, uint32_t block, int64_t n, const bool steps,
+      const uint32_t *numbers, uint32_t *out)
 {
     enum { LANES = sizeof(VECTOR) / sizeof(uint64_t) };
-    const VECTOR zero = { 0 };
+    const VECTOR zero = { 0 }, step = zero + stream->step, chain = zero + stream->chain;
     for (int64_t k = 0; k < n; k += 2 * LANES) {
         VECTOR pairs, c[2][4];
-        memcpy(&pairs, chain + k, sizeof pairs);
-        c[0][0] = c[1][0] = zero + (uint32_t)stream->step;
-        c[0][1] = c[1][1] = zero + (uint32_t)(stream->step >> 32);
-        c[0][2] = pairs & 0xffffffffu;
-        c[1][2] = pairs >> 32;
-        c[0][3] = c[1][3] = zero + (stream->purpose << 24 | block);
+        memcpy(&pairs, numbers + k, sizeof pairs);
+        const VECTOR number[] = { pairs & 0xffffffffu, pairs >> 32 };
+        for (int j = 0; j < 2; j++) {
+            c[j][0] = steps ? step + number[j] : step;
+            c[j][1] = c[j][0] >> 32;
+            c[j][2] = steps ? chain : number[j];
+            c[j][3] = zero + (stream->purpose << 24 | block);
+        }
         ROUNDS(stream->seed, c);
         for (int w = 0; w < 4; w++) {
             VECTOR both = (c[0][w] & 0xffffffffu) | c[1][w] << 32;
@@ -87,10 +91,24 @@ static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, con
     }
 }
 
+static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
+                       uint32_t *out)
+{
+    WORDS(stream, block, n, false, chain, out);
+}
+
+static TARGET void STEPS(const sali_stream *stream, uint32_t block, int64_t n,
+                         const uint32_t *after, uint32_t *out)
+{
+    WORDS(stream, block, n, true, after, out);
+}
+
 #undef TARGET
 #undef TILE
 #undef ROW
+#undef STEPS
 #undef ROUNDS
+#undef WORDS
 #undef VECTOR
 #undef MUL
 #undef UNPACK_LO

@@ -48,6 +48,14 @@ void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t 
     sali_philox_rows[sali_isa_best()](stream, block, n, chain, out);
 }
 
+void sali_rng_words_by_step(const sali_stream *stream, uint32_t block, int64_t n,
+                            const uint32_t *after, uint32_t *out)
+{
+    assert(n % SALI_RNG_CHAINS == 0);
+    check_room(block, 4);
+    sali_philox_steps[sali_isa_best()](stream, block, n, after, out);
+}
+
 /* Write n words, rounded up to whole tiles: `out` needs room for the last tile. */
 static void whole_tiles(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out)
 {

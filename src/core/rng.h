@@ -38,7 +38,8 @@ typedef enum sali_purpose {
     SALI_RNG_COOLING,    /* seeds of the coolings of a search: "step" is the cooling */
     SALI_RNG_NOISE,      /* noise of denoising chains */
     SALI_RNG_EXACT_DRAW, /* independent draws of oracles: "chain" and "step" number the draws */
-    SALI_RNG_EXCHANGE    /* clusters that two chains exchange: "chain" is the slot of the first */
+    SALI_RNG_EXCHANGE,   /* clusters that two chains exchange: "chain" is the slot of the first */
+    SALI_RNG_SPINS       /* binary digits for 32 chains a word: "chain" is that of the first one */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of
@@ -59,6 +60,10 @@ void sali_rng_words(const sali_stream *stream, uint32_t first, int64_t n, uint32
 #define SALI_RNG_CHAINS 16
 void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t n,
                              const uint32_t *chain, uint32_t *out);
+
+/* The same of n streams that differ in their step only: stream k is that of step + after[k]. */
+void sali_rng_words_by_step(const sali_stream *stream, uint32_t block, int64_t n,
+                            const uint32_t *after, uint32_t *out);
 
 /* n uniforms strictly inside (0, 1), from the stream's start: f32 takes one word each,
  * (x >> 9) * 2^-23 + 2^-24; f64 takes two, 53 bits minus one in the same way. Element k does not

@@ -325,7 +325,8 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 static int64_t sample_steps(const sal_run *run)
 {
     const int64_t left = sali_run_total(run) - run->steps;
-    int64_t n = SALI_SAMPLE_WINDOW - run->steps % SALI_SAMPLE_WINDOW;
+    const int64_t window = sali_run_sample_window(run);
+    int64_t n = window - run->steps % window;
     n = run->inner ? 1 : n; /* a step is a sweep over many levels */
     return left < n ? left : n;
 }

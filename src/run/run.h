@@ -34,10 +34,12 @@ enum {
 #define SALI_LOOKS 10
 
 /* The most steps of a window: in warm-up, where sali_run_adapt_window returns a few more to make
- * whole cycles of step sizes; and after warm-up. */
+ * whole cycles of step sizes; and after warm-up, where sali_run_sample_window returns more if the
+ * sampler makes whole sweeps in little time. A window has at most SALI_SAMPLE_WINDOW draws. */
 #define SALI_ADAPT_WINDOW 25
 #define SALI_SAMPLE_WINDOW 256
 int64_t sali_run_adapt_window(const sal_run *run);
+int64_t sali_run_sample_window(const sal_run *run);
 
 /* Which functions the caller has at rank 0. */
 typedef struct sali_run_calls {
@@ -95,6 +97,7 @@ struct sal_run {
     sali_sampler_settings inner_settings;
     void *shared; /* of the sampler; NULL without */
 
+    int64_t sweep;    /* steps of a sweep that is best made as a whole; 1: there is none */
     int64_t replicas; /* slots of a chain */
     int64_t n_shards;
     sali_ranks ranks;     /* which shards are this rank's */

@@ -257,28 +257,60 @@ const char *sali_run_option_of_draws(const sal_run_options *o)
     return NULL;
 }
 
-/* Steps in which the sampler has moved, or tried to move, about all variables. */
-static int64_t sampler_interval(const sal_run *run)
+/* What a shard's sampler says: the steps in which it has moved, or tried to move, about all
+ * variables, and those of a sweep that is best made as a whole, or 1. */
+typedef struct sampler_steps {
+    int64_t interval, sweep;
+} sampler_steps;
+
+static sampler_steps sampler_steps_of(const sal_run *run)
 {
     const sali_run_shard *shard = &run->shards[0];
-    if (run->sampler->has_step_size || run->sampler->unadjusted) { /* all variables at once */
-        return FEW_STEPS;
+    const sal_sampler_engine *engine = sali_engine(run->sampler);
+    const int64_t pieces = engine->pieces ? engine->pieces(shard->self, shard->chains) : 0;
+    const bool all = run->sampler->has_step_size || run->sampler->unadjusted; /* at once */
+    return (sampler_steps){ .interval = all          ? FEW_STEPS
+                                        : pieces > 0 ? pieces
+                                                     : run->model->space->n_variables,
+                            .sweep = engine->sweeps && engine->sweeps(shard->self) ? pieces : 1 };
+}
+
+/* The most updates of single variables, in all chains, of a window of whole sweeps: they take a
+ * second or two where an update takes 100 ns. */
+#define WINDOW_UPDATES (INT64_C(1) << 24)
+#define WINDOW_SWEEPS 64
+
+int64_t sali_run_sample_window(const sal_run *run)
+{
+    const int64_t sweep = run->sweep;
+    int64_t slots;
+    /* annealing looks at its chains between windows */
+    if (sweep < 2 || run->options.annealing.on ||
+        __builtin_mul_overflow(run->options.chains, run->replicas, &slots) ||
+        sweep > WINDOW_UPDATES / slots) {
+        return SALI_SAMPLE_WINDOW;
     }
-    return sali_engine(run->sampler)->pieces
-               ? sali_engine(run->sampler)->pieces(shard->self, shard->chains)
-               : run->model->space->n_variables;
+    const int64_t most = WINDOW_UPDATES / slots / sweep;
+    const int64_t least = (SALI_SAMPLE_WINDOW + sweep - 1) / sweep;
+    const int64_t sweeps = most < WINDOW_SWEEPS ? most : WINDOW_SWEEPS;
+    const int64_t window = sweep * (sweeps > least ? sweeps : least);
+    return (window + SALI_SAMPLE_WINDOW - 1) / SALI_SAMPLE_WINDOW <= run->options.thin
+               ? window
+               : SALI_SAMPLE_WINDOW;
 }
 
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
     bool by_interval = run->replicas > 1 || o->annealing.on;
-    int64_t of_shard = sali_ranks_own(&run->ranks, 0) ? sampler_interval(run) : 0;
+    sampler_steps of_shard =
+        sali_ranks_own(&run->ranks, 0) ? sampler_steps_of(run) : (sampler_steps){ 0 };
     sal_status status = sali_sync_value(run, &of_shard, sizeof of_shard, err);
     if (status != SAL_OK) {
         return status;
     }
-    int64_t every = o->tempering.swap_every ? o->tempering.swap_every : of_shard;
+    run->sweep = of_shard.sweep;
+    int64_t every = o->tempering.swap_every ? o->tempering.swap_every : of_shard.interval;
     o->tempering.swap_every = run->replicas > 1 ? every : 0;
     every = by_interval ? every : 1;
     o->thin = o->thin ? o->thin : every;
@@ -293,7 +325,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     if (o->warmup == 0) {
         int64_t least = 0;
         if (__builtin_mul_overflow(WARMUP, every, &o->warmup) ||
-            __builtin_mul_overflow(LEAST_INTERVALS, of_shard, &least)) {
+            __builtin_mul_overflow(LEAST_INTERVALS, of_shard.interval, &least)) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
         }
         o->warmup = o->warmup < least ? least : o->warmup;

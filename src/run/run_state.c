@@ -12,18 +12,17 @@
  * window there. Draws are not in the state. A resumed run reads the earlier draws again
  * (run_replay.c), and makes once more what had been made after the anchor.
  *
- * Steps from one anchor to the next. If a step costs about as much as a refresh: ANCHOR_STEPS. If
- * the sampler follows its chains by small changes: about ANCHOR_SWEEPS sweeps, a multiple of
- * ANCHOR_STEPS. */
-#define ANCHOR_STEPS 256
+ * Steps from one anchor to the next, whole windows. If a step costs about as much as a refresh: one
+ * window of SALI_SAMPLE_WINDOW. If the sampler follows its chains by small changes: at
+ * least about ANCHOR_SWEEPS sweeps. */
 #define ANCHOR_SWEEPS 16
 
 int64_t sali_run_anchor_steps(const sal_run *run)
 {
-    const int64_t V = run->model->space->n_variables;
+    const int64_t V = run->model->space->n_variables, window = sali_run_sample_window(run);
     return sali_run_follows(run, &run->shards[0])
-               ? ANCHOR_STEPS * ((ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS)
-               : ANCHOR_STEPS;
+               ? window * ((ANCHOR_SWEEPS * V + window - 1) / window)
+               : window;
 }
 
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)

@@ -234,6 +234,9 @@ struct sal_sampler_engine {
      * and is the move that log_q describes. NULL: no sweep; then the step of an exact sampler of
      * the registry satisfies detailed balance, unless the sampler keeps a momentum. */
     int64_t (*pieces)(const void *self, const sali_chains *chains);
+    /* Whether whole sweeps take little time, and less than as many calls of single steps: a run
+     * then makes them between its looks at the chains. As soon as `self` is created; NULL: no. */
+    bool (*sweeps)(const void *self);
     /* For these values of the settings: the size of the blocks of consecutive variables if each
      * step can take one block to all states that f allows given the other blocks, and to no other
      * states, in one way or by several steps. Returns 0 if moves are not like this; NULL: they

@@ -16,19 +16,21 @@
 
 static const sali_stream base = { 0x0123456789abcdef, 17, 3, SALI_RNG_TEST };
 
-START_TEST(rows_of_chains_equal_their_streams)
+/* _i: 0 by chain, 1 by step, where sums pass 32 bits. */
+START_TEST(rows_of_chains_and_of_steps_equal_their_streams)
 {
     enum { N = 3 * SALI_RNG_CHAINS };
-    uint32_t chain[N], rows[4 * N], own[4];
-    sali_stream s = { UINT64_C(0xfedcba9876543210), UINT64_C(0x300000007), 0, SALI_RNG_TEST };
+    uint32_t number[N], rows[4 * N], own[4];
+    sali_stream s = { UINT64_C(0xfedcba9876543210), UINT64_C(0x380000007), 0, SALI_RNG_TEST };
     for (uint32_t k = 0; k < N; k++) {
-        chain[k] = k * k * 2654435761u;
+        number[k] = k * k * 2654435761u;
     }
     for (sali_isa isa = SALI_ISA_BASE; isa <= sali_isa_best(); isa++) {
-        sali_philox_rows[isa](&s, 5, N, chain, rows);
+        (_i ? sali_philox_steps : sali_philox_rows)[isa](&s, 5, N, number, rows);
         for (int k = 0; k < N; k++) {
             sali_stream one = s;
-            one.chain = chain[k];
+            one.chain = _i ? s.chain : number[k];
+            one.step += _i ? number[k] : 0;
             sali_rng_words(&one, 5, 4, own);
             for (int w = 0; w < 4; w++) {
                 ck_assert_uint_eq(rows[w * N + k], own[w]);
@@ -252,6 +254,7 @@ static bool is_purpose(sali_purpose purpose)
     case SALI_RNG_NOISE:
     case SALI_RNG_EXACT_DRAW:
     case SALI_RNG_EXCHANGE:
+    case SALI_RNG_SPINS:
         return true;
     }
     return false;
@@ -264,7 +267,7 @@ START_TEST(no_two_purposes_have_one_number)
     for (int k = 0; k < 256; k++) {
         known += is_purpose((sali_purpose)k);
     }
-    ck_assert_int_eq(known, 29);
+    ck_assert_int_eq(known, 30);
 }
 END_TEST
 
@@ -522,7 +525,7 @@ static Suite *suite(void)
     TCase *c = tcase_create("rng");
     tcase_add_test(c, known_answers);
     tcase_add_test(c, tiles_of_all_instruction_sets_equal_random123);
-    tcase_add_test(c, rows_of_chains_equal_their_streams);
+    tcase_add_loop_test(c, rows_of_chains_and_of_steps_equal_their_streams, 0, 2);
     tcase_add_test(c, uniform_pairs_are_the_first_two_of_each_stream);
     tcase_add_test(c, words_depend_neither_on_n_nor_on_the_first_block);
     tcase_add_test(c, elements_depend_on_words_only);

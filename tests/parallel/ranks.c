@@ -110,6 +110,13 @@ static int see(const sal_draw *draw, void *data)
     return 0;
 }
 
+static int count(const sal_draw *draw, void *data)
+{
+    (void)draw;
+    ((seen *)data)->draws++;
+    return 0;
+}
+
 static int see_progress(int64_t done, int64_t total, void *data)
 {
     (void)total;
@@ -155,6 +162,40 @@ static void check_run(sal_comm *comm, sal_model *model)
     } else {
         CHECK(strstr(err.message, "sampler"));
     }
+}
+
+/* Chains that make whole sweeps, without a warm-up in which ranks would have told each other so:
+ * windows are the same on all ranks, and draws and f those of a run without ranks. */
+static void check_sweeps(sal_comm *comm)
+{
+    enum { CHAINS = 70, V = 16 * 16, DRAWS = 70 };
+    static int32_t codes[2][CHAINS * V];
+    static double f[2][CHAINS * DRAWS];
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    CHECK(sal_model_open("ising:side=16,theta=0.3", 0, &model, &err) == SAL_OK);
+    for (int alone = 0; alone < (rank == 0 ? 2 : 1); alone++) {
+        seen s = { 0 };
+        sal_run *run = NULL;
+        const sal_run_options options = { .sampler = "gibbs",
+                                          .chains = CHAINS,
+                                          .draws = DRAWS,
+                                          .warmup = -1,
+                                          .thin = V,
+                                          .seed = 4,
+                                          .comm = alone ? NULL : comm,
+                                          .callbacks = { .draw = count, .draw_data = &s } };
+        CHECK(sal_sample(model, &options, &run, &err) == SAL_OK);
+        CHECK(s.draws == (rank == 0 ? DRAWS : 0));
+        if (rank == 0) {
+            CHECK(sal_run_last(run, codes[alone], &err) == SAL_OK);
+            memcpy(f[alone], sal_run_log_probs(run), sizeof f[alone]);
+        }
+        sal_run_destroy(run);
+    }
+    CHECK(memcmp(codes[0], codes[rank == 0], sizeof codes[0]) == 0);
+    CHECK(memcmp(f[0], f[rank == 0], sizeof f[0]) == 0);
+    sal_model_destroy(model);
 }
 
 static int stop_at_state(const sal_run_state *state, void *data)
@@ -280,6 +321,7 @@ int main(int argc, char **argv)
     CHECK(sal_model_open("ising:side=3,theta=0.1", 0, &model, &err) == SAL_OK);
     check_run(comm, model);
     check_stops(comm, model);
+    check_sweeps(comm);
     check_training(comm);
     /* two groups of ranks, each with a run of its own */
     MPI_Comm_split(MPI_COMM_WORLD, (int)rank % 2, 0, &half);

@@ -319,7 +319,7 @@ static sal_status reheat_if_due(sali_annealing *a, bool *refresh, sal_error *err
     sali_heating *h = &a->heating;
     const double over = (double)(run->steps - h->begun) / length_of(a);
     /* only at the ends of whole windows: shorter windows depend on what the caller wants to see */
-    if (run->steps % SALI_SAMPLE_WINDOW != 0 || run->steps >= all_steps(run) ||
+    if (run->steps % sali_run_sample_window(run) != 0 || run->steps >= all_steps(run) ||
         (h->reheats == 0 && over < 1)) {
         return SAL_OK;
     }

@@ -432,6 +432,12 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
                           : chains->space->n_variables;
 }
 
+static bool gibbs_sweeps(const void *self)
+{
+    const gibbs *g = self;
+    return g->scan != NULL;
+}
+
 static int64_t gibbs_block_size(const double *values)
 {
     return values[BLOCKS] > 0 ? 0 : (int64_t)values[BLOCK];
@@ -458,6 +464,7 @@ const sali_sampler sali_sampler_gibbs = {
             .steps = gibbs_steps,
             .log_q = gibbs_log_q,
             .pieces = gibbs_pieces,
+            .sweeps = gibbs_sweeps,
             .block_size = gibbs_block_size,
         },
 };

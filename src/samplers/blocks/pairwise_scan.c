@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
+#include "samplers/blocks/multispin.h"
 #include "samplers/shared.h"
 
 /* The largest sum of couplings for floats: it leaves an error of 2^-12 in the log-odds. */
@@ -23,24 +24,54 @@ struct sali_pairwise_scan {
     sali_couplings *couplings;
     const sali_coupling_values *pairs; /* NULL: not read yet */
     uint64_t version;                  /* version of the model's parameters when they were read */
+    sali_multispin *spins;             /* NULL: the couplings are not suited */
+    bool by_spins;                     /* since the last refresh steps use `spins`, else `tile` */
     int64_t n;                         /* chains */
     size_t element;                    /* bytes of a real */
     sali_scan_tile tile;
-    reach *reaches; /* [V] */
-    void *h, *J, *beta;
+    reach *reaches;     /* [V] */
+    void *h, *J, *beta; /* h: NULL until the tile needs the couplings */
     int32_t *neighbour;
-    uint32_t *id;    /* [lanes] */
+    uint32_t *id;    /* [lanes]; NULL: the tile has no arrays yet */
     uint32_t *words; /* [SALI_SCAN_CHUNK x lanes x 1 or 2] */
     uint64_t chunk;  /* 1 + the number of the chunk of steps that `thresholds` belong to; 0: none */
 };
 
 /* Free the couplings in the model's type. */
-static void free_pairs(void *scan)
+static void free_pairs(sali_pairwise_scan *s)
 {
-    sali_pairwise_scan *s = scan;
     sali_free(s->h);
     sali_free(s->J);
     sali_free(s->neighbour);
+    s->h = s->J = NULL;
+    s->neighbour = NULL;
+}
+
+/* Free the tile's arrays. */
+static void free_arrays(sali_pairwise_scan *s)
+{
+    sali_free(s->reaches);
+    sali_free(s->id);
+    sali_free(s->words);
+    sali_free(s->beta);
+    sali_free(s->tile.bits);
+    sali_free(s->tile.thresholds);
+    sali_free(s->tile.flips);
+    sali_free(s->tile.f);
+    s->reaches = NULL;
+    s->id = s->words = NULL;
+    s->beta = NULL;
+    s->tile.bits = s->tile.thresholds = s->tile.flips = NULL;
+    s->tile.f = NULL;
+}
+
+/* Free all that does not belong to the object. */
+static void free_scan(void *scan)
+{
+    sali_pairwise_scan *s = scan;
+    sali_multispin_destroy(s->spins);
+    free_pairs(s);
+    free_arrays(s);
 }
 
 /* Fill reaches [V], from the last variable to the first. */
@@ -58,18 +89,21 @@ static void fill_reaches(const sal_space *space, reach *reaches)
     }
 }
 
-/* Convert the couplings to the model's type; false: no memory. */
-static bool take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
+/* Convert the couplings to the model's type, unless they are; false: no memory. */
+static bool have_pairs(sali_pairwise_scan *s)
 {
+    const sali_coupling_values *pairs = s->pairs;
     sal_dtype dtype = s->model->dtype;
     int64_t entries = pairs->begin[pairs->n];
-    s->pairs = NULL;
-    free_pairs(s);
+    if (s->h) {
+        return true;
+    }
     s->tile.h = s->h = sali_alloc(pairs->n, s->element);
     s->tile.J = s->J = sali_alloc(entries, s->element);
     s->tile.neighbour = s->neighbour = SALI_NEW_ARRAY(int32_t, entries);
     s->tile.begin = pairs->begin;
     if (!s->h || !s->J || !s->neighbour) {
+        free_pairs(s);
         return false;
     }
     for (int64_t i = 0; i < pairs->n; i++) {
@@ -79,28 +113,56 @@ static bool take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
         sali_store(dtype, s->J, k, pairs->couplings[k].J);
         s->neighbour[k] = pairs->couplings[k].to;
     }
-    s->pairs = pairs;
-    s->version = sali_model_version(s->model);
     return true;
+}
+
+/* Allocate the tile's arrays, unless they are there; false: no memory. */
+static bool have_arrays(sali_pairwise_scan *s)
+{
+    int64_t lanes = s->tile.lanes, V = s->model->space->n_variables;
+    if (s->id) {
+        return true;
+    }
+    s->id = SALI_NEW_ARRAY(uint32_t, lanes);
+    s->reaches = SALI_NEW_ARRAY(reach, V);
+    s->words = SALI_NEW_ARRAY(uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
+    s->tile.beta = s->beta = sali_alloc(lanes, s->element);
+    s->tile.bits = sali_alloc(V * lanes, s->element);
+    s->tile.thresholds = sali_alloc(SALI_SCAN_CHUNK * lanes, s->element);
+    s->tile.flips = sali_alloc(lanes, s->element);
+    s->tile.f = SALI_NEW_ARRAY(double, lanes);
+    if (!s->id || !s->reaches || !s->words || !s->beta || !s->tile.bits || !s->tile.thresholds ||
+        !s->tile.flips || !s->tile.f) {
+        free_arrays(s);
+        return false;
+    }
+    fill_reaches(s->model->space, s->reaches);
+    return true;
+}
+
+/* Take the couplings of the present parameters: many spins a word if they are suited, else as
+ * numbers. Returns: SAL_ERR_MEMORY. */
+static sal_status take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
+{
+    s->pairs = NULL;
+    sali_multispin_destroy(s->spins);
+    s->spins = NULL;
+    free_pairs(s);
+    sal_status status =
+        sali_multispin_create(s->model->space, pairs, s->n, SALI_SPIN_FILL, &s->spins);
+    if (status == SAL_OK) {
+        s->pairs = pairs;
+        s->version = sali_model_version(s->model);
+    }
+    if (status == SAL_OK && !s->spins && !(have_arrays(s) && have_pairs(s))) {
+        status = SAL_ERR_MEMORY;
+    }
+    return status;
 }
 
 static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
 {
     return dtype == SAL_F64 || pairs->largest <= MOST_SCALE_F32;
-}
-
-/* Allocate the arrays; `object` owns them and records a failed allocation. */
-static void allocate_arrays(sali_pairwise_scan *s, void *object, int64_t V)
-{
-    int64_t lanes = s->tile.lanes;
-    s->reaches = SALI_OBJECT_ARRAY(object, reach, V);
-    s->id = SALI_OBJECT_ARRAY(object, uint32_t, lanes);
-    s->words = SALI_OBJECT_ARRAY(object, uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
-    s->tile.beta = s->beta = sali_object_array(object, lanes, s->element);
-    s->tile.bits = sali_object_array(object, V * lanes, s->element);
-    s->tile.thresholds = sali_object_array(object, SALI_SCAN_CHUNK * lanes, s->element);
-    s->tile.flips = sali_object_array(object, lanes, s->element);
-    s->tile.f = SALI_OBJECT_ARRAY(object, double, lanes);
 }
 
 sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
@@ -119,13 +181,10 @@ sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
     s->n = chains->n;
     s->element = chains->element;
     s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
-    allocate_arrays(s, object, chains->space->n_variables);
-    if (s->reaches) {
-        fill_reaches(chains->space, s->reaches);
-    }
-    status = sali_object_own(object, s, free_pairs, err);
+    status = sali_object_own(object, s, free_scan, err);
     const sali_coupling_values *pairs = sali_couplings_values(couplings);
-    return status == SAL_OK && pairs && !take_pairs(s, pairs) ? sali_fail_memory(err) : status;
+    return status == SAL_OK && pairs && take_pairs(s, pairs) != SAL_OK ? sali_fail_memory(err)
+                                                                       : status;
 }
 
 /* Copy ids, f, temperatures and codes of the chains to the tile. */
@@ -142,23 +201,22 @@ static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
     }
 }
 
-/* Make the couplings of the present parameters available; false if they are not finite, too large
- * for the model's type, or there is no memory. */
-static bool have_pairs(sali_pairwise_scan *s)
-{
-    const sali_coupling_values *pairs = sali_couplings_values(s->couplings);
-    bool stale = !s->pairs || s->version != sali_model_version(s->model);
-    return pairs && fine_enough(pairs, s->model->dtype) && (!stale || take_pairs(s, pairs));
-}
-
 bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, sali_chains *chains)
 {
-    if (!sali_chains_together(chains) || !have_pairs(s)) {
+    const sali_coupling_values *pairs = sali_couplings_values(s->couplings);
+    const bool stale = !s->pairs || s->version != sali_model_version(s->model);
+    if (!sali_chains_together(chains) || !pairs || (stale && take_pairs(s, pairs) != SAL_OK)) {
         return false;
     }
-    s->chunk = 0;
+    s->by_spins = s->spins && sali_multispin_start(s->spins, chains);
+    if (!s->by_spins && !(fine_enough(pairs, s->model->dtype) && have_arrays(s) && have_pairs(s))) {
+        return false;
+    }
     sali_chains_start(chains, false);
-    load_states(s, chains);
+    if (!s->by_spins) {
+        s->chunk = 0;
+        load_states(s, chains);
+    }
     return true;
 }
 
@@ -294,6 +352,10 @@ static void recompute_f(sali_pairwise_scan *s, sali_chains *chains)
 
 void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_t n)
 {
+    if (s->by_spins) {
+        sali_multispin_steps(s->spins, chains, n);
+        return;
+    }
     while (n > 0) {
         uint64_t t = chains->step[0], before = SALI_RENEWAL_STEPS - t % SALI_RENEWAL_STEPS;
         int64_t run = (uint64_t)n < before ? n : (int64_t)before;

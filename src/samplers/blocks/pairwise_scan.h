@@ -6,7 +6,8 @@
  * the conditional's. Thresholds logit(u) do not depend on states, so they are computed for
  * SALI_SCAN_CHUNK steps at a time; the rest of a step is a sum over neighbours and a comparison.
  * One block of random numbers (in double: two) serves four consecutive steps of a chain, and is a
- * function of seed, chain and these steps only.
+ * function of seed, chain and these steps only. Where couplings and temperatures allow it, words
+ * hold many spins (multispin.h) instead.
  *
  * Bits are kept as [V x lanes], the chains fastest, in the model's type. */
 #ifndef SALI_PAIRWISE_SCAN_H
