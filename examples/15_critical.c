@@ -32,8 +32,11 @@ static sal_status measure(int side, const char *sampler, double *tau, double *pe
     sal_run_summary s;
     snprintf(specification, sizeof specification, "ising:side=%d,theta=%.7f", side,
              log(1 + sqrt(2)) / 4);
-    o.warmup *= single ? spins : 1; /* a step of gibbs asks one spin */
-    o.thin = single ? spins : 1;
+    if (single) { /* a step asks one spin; longer times need more draws to be as sure of */
+        o.warmup *= spins;
+        o.thin = spins;
+        o.chains = 64;
+    }
     sal_status status = sal_model_open(specification, 0, &model, err);
     status = status ? status : sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, &s, err);
