@@ -14,7 +14,7 @@ enum {
     KINDS = 16, /* the most different fields of a variable without neighbours */
     TILES_COUNTED = 60,
     LIST = TILES_COUNTED * LANES,
-    PART = 14 /* a part of a sweep that is shorter than this is made step by step */
+    PART = 14 /* a part of a sweep that is shorter than V / PART is made step by step */
 };
 
 /* Fields that differ by this share of the largest differ by rounding only. */
@@ -41,14 +41,15 @@ struct sali_multispin {
     int64_t n, words;            /* chains; words of each variable */
     uint32_t *live;              /* [words] the bits that are chains */
     uint32_t *states;            /* [words x (V + 1)] */
-    uint32_t
-        *lists;   /* [n_kinds + 2 SALI_SPIN_DIGITS lists x LIST]: words of one tile after another */
-    bool fresh;   /* f0 is to be taken, at the present counts */
-    double *f0;   /* [n] f where all counts are 0 */
-    int64_t *ups; /* [words x n_kinds x CHAINS] variables of a kind that are 1 */
-    int64_t *pulls; /* [words x 2 x CHAINS] how often the field of such a variable has a size, each
-                       pair counted once */
+    /* [n_kinds + 2 SALI_SPIN_DIGITS lists x LIST] words, of one tile after another */
+    uint32_t *lists;
     digit_store *store; /* [words] */
+    /* f is f0 [n] and what is counted in each chain, times fields and sizes: variables of a kind
+     * that are 1, ups [words x n_kinds x CHAINS], and how often their fields have a size, each pair
+     * of variables once, pulls [words x 2 x CHAINS]. fresh: f0 is to be taken. */
+    bool fresh;
+    double *f0;
+    int64_t *ups, *pulls;
 };
 
 /* ---- what suits */
@@ -536,8 +537,8 @@ static void steps_of_word(sali_multispin *m, sali_chains *chains, int64_t w, uin
     int64_t flips[CHAINS] = { 0 };
     bool counted = true;
     while (n > 0) {
-        const int64_t v = (int64_t)(t % (uint64_t)m->V), left = m->V - v,
-                      part = n < left ? n : left;
+        const int64_t v = (int64_t)(t % (uint64_t)m->V), left = m->V - v;
+        const int64_t part = n < left ? n : left;
         if (part > m->V / PART) {
             sweep(m, chains, w, t - (uint64_t)v, v, v + part, flips);
             counted = false;
