@@ -17,7 +17,7 @@
 
 enum { MOST_EDGES = 400 };
 
-/* A graph, with the size of each coupling; `turned` draws signs. */
+/* A graph, with its couplings. */
 typedef struct graph {
     sal_kind kind;
     int64_t V, n;

@@ -38,7 +38,7 @@ struct sali_multispin {
     int slots[2], counts, n_kinds;
     double size[2], base[KINDS]; /* |J|; the field of a variable of which no neighbour pulls up */
     uint32_t *digits;            /* [n_kinds x DIGITS x counts] of the probabilities */
-    int64_t n, words;            /* chains; words of each variable */
+    int64_t words;               /* of each variable */
     uint32_t *live;              /* [words] the bits that are chains */
     uint32_t *states;            /* [words x (V + 1)] */
     /* [n_kinds + 2 SALI_SPIN_DIGITS lists x LIST] words, of one tile after another */
@@ -252,7 +252,6 @@ void sali_multispin_destroy(sali_multispin *m)
 static sal_status make_words(sali_multispin *m, int64_t chains)
 {
     const int64_t words = (chains + CHAINS - 1) / CHAINS;
-    m->n = chains;
     m->digits = SALI_NEW_ARRAY(uint32_t, (int64_t)m->n_kinds * DIGITS * m->counts);
     m->live = SALI_NEW_ARRAY(uint32_t, words);
     m->states = SALI_NEW_ARRAY(uint32_t, words * (m->V + 1));

@@ -67,8 +67,18 @@ INLINE void gather(const int n, const uint32_t *near, const uint32_t *states, sp
     }
 }
 
-/* masks: the bits of each count of both sizes; digit [2 x 4]: the counts' binary digits. Returns
- * the number of counts. */
+/* The words of a tile's variables. */
+INLINE void load_sites(const sali_spin_tile *tile, const uint32_t *states, spins *words)
+{
+    uint32_t word[LANES];
+#pragma omp simd
+    for (int l = 0; l < LANES; l++) {
+        word[l] = states[tile->site[l]];
+    }
+    memcpy(words, word, sizeof word);
+}
+
+/* masks: the bits of each count of both sizes. Returns the number of counts. */
 INLINE int count_near(const int first, const int second, const uint32_t *near,
                       const uint32_t *states, spins *masks)
 {
@@ -134,16 +144,12 @@ INLINE void update(const int first, const int second, const sali_spin_tile *tile
 {
     const spins zero = { 0 };
     spins masks[SALI_SPIN_COUNTS], old, site, up;
-    uint32_t before[LANES], after[LANES];
+    uint32_t after[LANES];
     const int counts = count_near(first, second, tile->near, states, masks);
     memcpy(&site, tile->site, sizeof site);
     const spins moving = (spins)(site >= zero + tile->from) & (spins)(site < zero + tile->to);
     const spins live = moving & (zero + tile->live);
-#pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-        before[l] = states[tile->site[l]];
-    }
-    memcpy(&old, before, sizeof old);
+    load_sites(tile, states, &old);
     decide(counts, masks, &live, tile, stream, &up);
     up |= old & ~moving;
     memcpy(after, &up, sizeof up);
@@ -218,13 +224,8 @@ SALI_CLONES static void list_states(const sali_spin_tile *tile, const uint32_t *
                                     uint32_t *ones, uint32_t *digits, int64_t step)
 {
     spins own;
-    uint32_t word[LANES];
-#pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-        word[l] = states[tile->site[l]];
-    }
-    memcpy(ones, word, sizeof word);
-    memcpy(&own, word, sizeof own);
+    load_sites(tile, states, &own);
+    memcpy(ones, &own, sizeof own);
     list_size(tile->slots[0], tile->near, states, &own, digits, step);
     list_size(tile->slots[1], tile->near + tile->slots[0] * LANES, states, &own,
               digits + SALI_SPIN_DIGITS * step, step);
