@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/json_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "core/utf8.h"
+#include "io/checksum.h"
 #include "io/file.h"
 
 json_t *sali_json_text(const char *text)
@@ -20,16 +22,77 @@ json_t *sali_json_text(const char *text)
     return string;
 }
 
+/* ---- files */
+
+/* Numbers are written with all their digits, so that they have the same checksum when read. */
+#define ALL_DIGITS JSON_REAL_PRECISION(17)
+
+/* The checksum of an object that has none among its members; false: out of memory. */
+static bool find_checksum(const json_t *object, char checksum[17])
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | ALL_DIGITS);
+    if (text) {
+        snprintf(checksum, 17, "%016" PRIx64,
+                 sali_checksum(SALI_CHECKSUM_START, text, (int64_t)strlen(text)));
+    }
+    free(text);
+    return text != NULL;
+}
+
+sal_status sali_json_write(json_t *object, const char *path, sal_error *err)
+{
+    char checksum[17], *text = NULL;
+    if (object && find_checksum(object, checksum) &&
+        json_object_set_new(object, SALI_JSON_CHECKSUM, json_string(checksum)) == 0) {
+        text = json_dumps(object, JSON_INDENT(1) | ALL_DIGITS);
+    }
+    json_decref(object);
+    if (!text) {
+        return sali_fail_memory(err);
+    }
+    sal_status status = sal_file_write(path, text, (int64_t)strlen(text), err);
+    free(text);
+    return status;
+}
+
+sal_status sali_json_unseal(json_t *value, const char *path, sal_error *err)
+{
+    json_t *given = json_object_get(value, SALI_JSON_CHECKSUM);
+    if (!given) {
+        return SAL_OK;
+    }
+    char found[17];
+    json_incref(given);
+    json_object_del(value, SALI_JSON_CHECKSUM);
+    bool granted = find_checksum(value, found);
+    bool same = granted && json_is_string(given) && strcmp(json_string_value(given), found) == 0;
+    json_decref(given);
+    if (!granted) {
+        return sali_fail_memory(err);
+    }
+    return same ? SAL_OK
+                : sali_fail(err, SAL_ERR_DATA,
+                            "%s: the file is damaged: it is not what was written. Take another "
+                            "copy (if you changed it on purpose, take \"" SALI_JSON_CHECKSUM
+                            "\" out of it)",
+                            path);
+}
+
 sal_status sali_json_read(const char *path, json_t **out, sal_error *err)
 {
     sali_bytes bytes = { 0 };
+    json_t *value = NULL;
     sal_status status = sali_file_read(path, &bytes, err);
     if (status == SAL_OK) {
-        *out = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+        value = json_loadb((const char *)bytes.data, (size_t)bytes.size, 0, NULL);
+        status = sali_json_unseal(value, path, err);
     }
     sali_bytes_free(&bytes);
-    return status;
+    *out = NULL;
+    return SALI_GIVE(status, value, out, json_decref);
 }
+
+/* ---- values and options */
 
 double sali_json_number(const json_t *object, const char *key)
 {
@@ -78,16 +141,4 @@ bool sali_json_set_option(json_t *object, const sal_option_info *info, const cha
     char key[64];
     make_key(info, key);
     return json_object_set_new(object, key, option_value(info->kind, text)) == 0;
-}
-
-sal_status sali_json_write(json_t *object, size_t flags, const char *path, sal_error *err)
-{
-    char *text = object ? json_dumps(object, flags) : NULL;
-    json_decref(object);
-    if (!text) {
-        return sali_fail_memory(err);
-    }
-    sal_status status = sal_file_write(path, text, (int64_t)strlen(text), err);
-    free(text);
-    return status;
 }

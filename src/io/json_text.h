@@ -12,8 +12,8 @@
  * out of memory. */
 json_t *sali_json_text(const char *text);
 
-/* Read the JSON value of a file; *out is NULL if it is not JSON. Returns: those of
- * sali_file_read. */
+/* Read the JSON value of a file; *out is NULL if it is not JSON. Returns: those of sali_file_read
+ * and sali_json_unseal, on which *out is NULL. */
 sal_status sali_json_read(const char *path, json_t **out, sal_error *err);
 
 /* The number `key` of an object; NaN if there is none. */
@@ -26,8 +26,16 @@ bool sali_json_set_option(json_t *object, const sal_option_info *info, const cha
 /* Whether `key` is the key of an option. */
 bool sali_json_is_option(const char *key, const sal_option_info *info);
 
-/* Write an object to a file and release it; `flags` are those of json_dumps. NULL stands for an
- * object that could not be allocated. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
-sal_status sali_json_write(json_t *object, size_t flags, const char *path, sal_error *err);
+/* The key of an object's checksum, 16 hexadecimal digits of sali_checksum of its other members in
+ * their shortest form with sorted keys: layout and order may change. */
+#define SALI_JSON_CHECKSUM "saltus_checksum"
+
+/* Write an object with its checksum to a file, one member a line, and release it. NULL stands for
+ * an object that could not be allocated. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
+sal_status sali_json_write(json_t *object, const char *path, sal_error *err);
+
+/* Take the checksum out of what was read from the file `path`; a value without one is left as it
+ * is. Returns: SAL_ERR_DATA if the other members have another checksum; SAL_ERR_MEMORY. */
+sal_status sali_json_unseal(json_t *value, const char *path, sal_error *err);
 
 #endif

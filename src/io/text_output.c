@@ -10,10 +10,11 @@
 #include "core/error.h"
 #include "core/number.h"
 #include "core/utf8.h"
+#include "io/checksum.h"
 
 void sali_text_open(sali_text_output *w, const char *path, bool xml, sal_error *err)
 {
-    *w = (sali_text_output){ .xml = xml, .err = err };
+    *w = (sali_text_output){ .xml = xml, .checksum = SALI_CHECKSUM_START, .err = err };
     w->status = sali_output_open(path, &w->out, err);
 }
 
@@ -49,12 +50,30 @@ bool sali_text_granted(sali_text_output *w, bool granted)
     return w->status == SAL_OK;
 }
 
+/* The word of 8 bytes as it lies in memory on a little-endian machine. */
+static uint64_t add_word(uint64_t checksum, uint64_t word)
+{
+    word = htole64(word);
+    return sali_checksum(checksum, &word, sizeof word);
+}
+
 void sali_put_bytes(sali_text_output *w, const void *bytes, int64_t size)
 {
     if (w->status == SAL_OK) {
         w->status = sali_output_write(&w->out, bytes, size, w->err);
-        w->size += size;
+        for (int64_t k = 0; k < size; k++, w->size++) {
+            w->word |= (uint64_t)((const unsigned char *)bytes)[k] << w->size % 8 * 8;
+            if (w->size % 8 == 7) {
+                w->checksum = add_word(w->checksum, w->word);
+                w->word = 0;
+            }
+        }
     }
+}
+
+uint64_t sali_text_checksum(const sali_text_output *w)
+{
+    return w->size % 8 ? add_word(w->checksum, w->word) : w->checksum;
 }
 
 void sali_put_raw(sali_text_output *w, const char *text)

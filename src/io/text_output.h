@@ -9,8 +9,10 @@
 
 typedef struct sali_text_output {
     sali_output out;
-    int64_t size; /* bytes so far */
-    bool xml;     /* %s is escaped; what XML cannot hold becomes U+FFFD */
+    int64_t size;      /* bytes so far */
+    uint64_t checksum; /* of all whole words of 8 bytes so far */
+    uint64_t word;     /* the bytes after them, little-endian */
+    bool xml;          /* %s is escaped; what XML cannot hold becomes U+FFFD */
     sal_status status;
     sal_error *err;
     sali_remark *remark; /* receives what the writer dropped or changed; NULL: nobody asks */
@@ -48,6 +50,9 @@ void sali_put_base64(sali_text_output *w, const void *bytes, int64_t size);
 
 /* The separator after entry i of a row of n: a blank, or the end of the line after the last. */
 const char *sali_separator(int64_t i, int64_t n);
+
+/* sali_checksum of all bytes so far. */
+uint64_t sali_text_checksum(const sali_text_output *w);
 
 /* Bring the text to the disk, so that putting it in its place can hardly fail. */
 void sali_text_sync(sali_text_output *w);

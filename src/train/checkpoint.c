@@ -135,7 +135,7 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
         json_decref(object);
         return sali_fail_memory(err);
     }
-    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+    return sali_json_write(object, path, err);
 }
 
 /* Names of the sampler's items in the file. */

@@ -176,7 +176,7 @@ static sal_status write_noise(const sal_trajectory *t, const char *directory, in
                   reals_tensor(T + 1, t->noise->keep), "steps", wholes_tensor(T, t->noise_steps),
                   "step_sizes", reals_tensor(T, t->noise_step_sizes), "log_base",
                   reals_tensor(t->states, t->noise->log_base));
-    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+    return sali_json_write(object, path, err);
 }
 
 /* The array `key` of n finite numbers, to be freed. NULL: there is no such array, or no memory
@@ -322,7 +322,7 @@ sal_status sali_trajectory_save(const sal_trajectory *trajectory, const char *di
         "steps", (json_int_t)t->steps, "model", "fingerprint", text, "iteration",
         (json_int_t)report->iteration, "log_z", known ? report->log_z : 0, "log_z_error",
         known ? report->log_z_error : 0, "step_size", report->step_size);
-    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+    return sali_json_write(object, path, err);
 }
 
 /* ---- reading */

@@ -272,6 +272,39 @@ START_TEST(a_directory_of_a_training_is_a_model)
 }
 END_TEST
 
+/* A bit of each byte, whatever it makes of the formula; in the comment itself it does not matter.
+ */
+START_TEST(damage_of_a_formula_is_noticed)
+{
+    sal_error err = { 0 };
+    sali_bytes file = { 0 };
+    sal_model *model = open_model("ising:side=3,theta=0.25"), *again = NULL;
+    const char *path = temp_path("d.xml");
+    ck_ok(sal_model_save(model, path, &err), &err);
+    ck_ok(sali_file_read(path, &file, &err), &err);
+    const char *comment = strstr((const char *)file.data, "<!-- saltus_checksum ");
+    ck_assert_ptr_nonnull(comment);
+    for (int64_t at = 0; at < file.size; at++) {
+        char *byte = (char *)file.data + at;
+        bool matters = byte < comment || (byte >= comment + 21 && byte < comment + 37);
+        *byte = (char)(*byte ^ 1 << at % 7);
+        temp_write("d.xml", file.data, (size_t)file.size);
+        *byte = (char)(*byte ^ 1 << at % 7);
+        if (matters) {
+            ck_fails(sal_model_open(path, 0, &again, &err), SAL_ERR_DATA, &err, "d.xml");
+        } else if (sal_model_open(path, 0, &again, &err) == SAL_OK) {
+            sal_model_destroy(again);
+        }
+        again = NULL;
+    }
+    /* What was changed on purpose is read without its last line. */
+    temp_write("d.xml", file.data, (size_t)(comment - (const char *)file.data));
+    sal_model_destroy(open_model(path));
+    sali_bytes_free(&file);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(what_cannot_be_saved_is_refused)
 {
     sal_error err = { 0 };
@@ -663,6 +696,7 @@ int main(void)
     tcase_add_test(tc, parameters_stay_in_the_directory);
     tcase_add_test(tc, formula_without_parameters_is_one_file);
     tcase_add_test(tc, a_directory_of_a_training_is_a_model);
+    tcase_add_test(tc, damage_of_a_formula_is_noticed);
     tcase_add_test(tc, what_cannot_be_saved_is_refused);
     tcase_add_test(tc, failed_save_leaves_the_old_files);
     tcase_add_test(tc, a_full_disk_leaves_formula_and_parameters);

@@ -8,6 +8,7 @@
 
 #include <saltus/io.h>
 #include "core/saved/tuning.h"
+#include "io/file.h"
 #include "run/parts/step_size.h"
 #include "run_helpers.h"
 
@@ -277,6 +278,30 @@ START_TEST(nothing_adapts_after_warm_up)
 END_TEST
 
 /* Saved, read and given again, a tuning is used as it is. */
+/* Another letter of the sampler's name in t.json is damage; where it is meant, the checksum goes.
+ */
+static void change_the_sampler(void)
+{
+    sal_error err;
+    sali_bytes file;
+    sal_tuning *read = NULL;
+    ck_ok(sali_file_read(temp_path("t.json"), &file, &err), &err);
+    char *text = (char *)file.data, *name = strstr(text, "\"sampler\": \"");
+    ck_assert_ptr_nonnull(name);
+    name[strlen("\"sampler\": \"")] = 'X';
+    temp_write("t.json", text, (size_t)file.size);
+    ck_fails(sal_tuning_open(temp_path("t.json"), &read, &err), SAL_ERR_DATA, &err,
+             "t.json: the file is damaged");
+    char *checksum = strstr(text, ",\n \"saltus_checksum\"");
+    ck_assert_ptr_nonnull(checksum);
+    memcpy(checksum, "}", 2);
+    temp_write("t.json", text, strlen(text));
+    ck_ok(sal_tuning_open(temp_path("t.json"), &read, &err), &err);
+    ck_assert_int_eq(read->sampler[0], 'X');
+    sal_tuning_destroy(read);
+    sali_bytes_free(&file);
+}
+
 START_TEST(tuning_is_saved_and_given_again)
 {
     const sali_sampler *sampler;
@@ -293,6 +318,7 @@ START_TEST(tuning_is_saved_and_given_again)
         ck_ok(sal_tuning_save(tuning, temp_path("t.json"), &err), &err);
         ck_ok(sal_tuning_open(temp_path("t.json"), &read, &err), &err);
         ck_assert(same_tuning(tuning, read));
+        change_the_sampler();
         options.tuning = read;
         options.tempering.replicas = 0;
         options.seed = 77;

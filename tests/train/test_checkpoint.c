@@ -600,6 +600,41 @@ START_TEST(damaged_files_are_refused)
 }
 END_TEST
 
+/* A bit of each byte of the JSON: refused, or the same training, as it was white space. */
+START_TEST(damage_of_the_json_is_noticed)
+{
+    sal_error err;
+    sali_bytes json;
+    lines l = { 0 };
+    sal_data data = some_data();
+    sal_train_options o = usual("gwg");
+    save_one(&data, o);
+    ck_ok(sali_file_read(temp_path("checkpoint.json"), &json, &err), &err);
+    training t = begin(&data, o, specification, &l), whole = begin(&data, o, specification, &l);
+    ck_ok(sal_trainer_load(whole.trainer, temp_dir, &err), &err);
+    int64_t refused = 0;
+    for (int64_t at = 0; at < json.size; at++) {
+        char *byte = (char *)json.data + at;
+        *byte = (char)(*byte ^ 1 << at % 7);
+        temp_write("checkpoint.json", json.data, (size_t)json.size);
+        *byte = (char)(*byte ^ 1 << at % 7);
+        sal_status status = sal_trainer_load(t.trainer, temp_dir, &err);
+        if (status == SAL_OK) {
+            same_state("damaged JSON", t.trainer, whole.trainer);
+        } else {
+            ck_assert_int_eq(status, SAL_ERR_DATA);
+            ck_assert_ptr_nonnull(strstr(err.message, "checkpoint.json: "));
+            refused++;
+        }
+    }
+    ck_assert_int_gt(refused, json.size / 2);
+    end(&t);
+    end(&whole);
+    sali_bytes_free(&json);
+    sal_data_destroy(&data);
+}
+END_TEST
+
 /* Arrays that are too many, or of another sampler's. */
 START_TEST(arrays_are_neither_missing_nor_left_over)
 {
@@ -731,6 +766,7 @@ int main(void)
     tcase_add_test(tcase, other_models_are_refused);
     tcase_add_test(tcase, impossible_numbers_are_refused);
     tcase_add_test(tcase, damaged_files_are_refused);
+    tcase_add_test(tcase, damage_of_the_json_is_noticed);
     tcase_add_test(tcase, chains_of_a_damaged_checkpoint_are_refused);
     tcase_add_test(tcase, arrays_are_neither_missing_nor_left_over);
     tcase_add_test(tcase, directories_must_be_there_and_writable);

@@ -14,6 +14,7 @@
 #include "core/name_table.h"
 #include "core/number.h"
 #include "core/text.h"
+#include "io/checksum.h"
 #include "io/tape/tape_xml_schema.h"
 
 typedef struct tape_reader {
@@ -420,6 +421,27 @@ static void check_root(sali_scan *scan, xmlDoc *document)
     }
 }
 
+/* Fails unless the bytes before the comment with the checksum, the last line, have it. */
+static void check_sum(sali_scan *scan)
+{
+    const char *mark = scan->end;
+    const int64_t length = (int64_t)strlen(SALI_TAPE_CHECKSUM);
+    char found[17];
+    while (mark > scan->begin && mark[-1] != '<') {
+        mark--;
+    }
+    if (mark == scan->begin || scan->end - --mark < length + 16 ||
+        memcmp(mark, SALI_TAPE_CHECKSUM, (size_t)length) != 0) {
+        return;
+    }
+    snprintf(found, sizeof found, "%016" PRIx64,
+             sali_checksum(SALI_CHECKSUM_START, scan->begin, mark - scan->begin));
+    if (memcmp(mark + length, found, 16) != 0) {
+        sali_scan_refuse(scan, "the file is damaged: it is not what was written. Take another copy "
+                               "(if you changed it on purpose, remove its last line)");
+    }
+}
+
 /* Make the model of a valid document; dtype 0: the document's. */
 static void read_document(tape_reader *r, xmlNode *root, sal_dtype dtype, sal_model **model)
 {
@@ -443,7 +465,8 @@ sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size,
     char *file = NULL;
     sali_scan scan = sali_scan_of(name, text, size, 0, err);
     tape_reader r = { .scan = &scan };
-    xmlDoc *document = sali_xml_parse(&scan);
+    check_sum(&scan);
+    xmlDoc *document = scan.status == SAL_OK ? sali_xml_parse(&scan) : NULL;
     if (document) {
         check_root(&scan, document);
     }

@@ -28,8 +28,13 @@
 /* The root element of a saved tape. */
 #define SALI_TAPE_ROOT "saltus-tape"
 
-/* Write a formula to an open output. params: the name, UTF-8, of the file of parameters in the same
- * directory; NULL: none. UNSUPPORTED when the formula exceeds the limits above. */
+/* How the comment with the checksum begins; 16 hexadecimal digits follow. */
+#define SALI_TAPE_CHECKSUM "<!-- saltus_checksum "
+
+/* Write a formula to an open output, which is empty, and behind it a comment with the checksum of
+ * all bytes before it; sali_tape_xml_parse compares it, if there is one. params: the name, UTF-8,
+ * of the file of parameters in the same directory; NULL: none. UNSUPPORTED when the formula exceeds
+ * the limits above. */
 void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const char *params);
 
 /* Make the model of a document; all its shapes are inferred again, and its parameters are zero.

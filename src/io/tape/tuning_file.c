@@ -45,7 +45,7 @@ sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error
         values ? json_pack("{s:i, s:s, s:I, s:o}", VERSION_KEY, VERSION, "sampler", tuning->sampler,
                            "variables", (json_int_t)tuning->variables, "values", values)
                : NULL;
-    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+    return sali_json_write(object, path, err);
 }
 
 /* ---- reading */
@@ -118,11 +118,11 @@ sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err
     }
     sali_scan scan = sali_scan_of(path, bytes.data, bytes.size, SALI_BYTES, err);
     json_t *object = json_loadb(scan.begin, (size_t)bytes.size, JSON_REJECT_DUPLICATES, &error);
-    if (object) {
-        made = read_object(&scan, object);
-    } else {
+    if (!object) {
         sali_scan_fail(&scan, error.line, "%s", error.text);
     }
+    scan.status = scan.status ? scan.status : sali_json_unseal(object, path, err);
+    made = scan.status ? NULL : read_object(&scan, object);
     json_decref(object);
     sali_bytes_free(&bytes);
     return SALI_GIVE(scan.status, made, tuning, sal_tuning_destroy);
