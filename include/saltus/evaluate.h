@@ -63,11 +63,12 @@ typedef struct sal_ais_options {
     int64_t temperatures;      /* T, the number of intervals; 0: 1000 */
     int64_t steps;             /* sampler steps at each temperature between the ends; 0: 1 */
     sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
-    const char *sampler; /* an exact sampler whose chains do not depend on each other; NULL: as in
-                            sal_run_options */
-    double step_size;    /* of samplers that have one, never adapted; 0: the sampler's default */
-    uint64_t seed;       /* the same seed gives the same bits */
-    int threads; /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
+    const char *sampler;       /* an exact sampler whose chains do not depend on each other; NULL:
+                                  "block-gibbs" for layers and chains, "gwg", or "gibbs" where gradients
+                                  mislead */
+    double step_size; /* of samplers that have one, never adapted; 0: the sampler's default */
+    uint64_t seed;    /* the same seed gives the same bits */
+    int threads;      /* 0: OMP_NUM_THREADS, or all processors; the results do not depend on it */
     struct sal_comm *comm; /* processes that share the chains (mpi.h): all of them make the same
                               call but for threads and progress, which is called at rank 0. All get
                               the estimate. NULL: this process alone */
@@ -104,6 +105,8 @@ typedef struct sal_ais_estimate {
     double ess;            /* effective number of chains, (sum w)^2 / sum w^2 */
     int64_t dead; /* forward: chains that started at a forbidden state; their weight is 0 */
     double acceptance_rate; /* of all sampler steps; NaN if there were none */
+    const char *sampler;    /* its name, never to be freed; that of an own sampler lives as long as
+                               its descriptor */
     bool stopped;           /* `progress` stopped the estimate, which is then NaN */
 } sal_ais_estimate;
 

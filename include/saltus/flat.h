@@ -485,24 +485,29 @@ SAL_API const int32_t *sal_flat_trainer_samples(const sal_trainer *trainer, int6
 SAL_API const double *sal_flat_trainer_averages(const sal_trainer *trainer);
 
 /* sal_ais in both directions, and the log-likelihood of held-out rows, as JSON: {"forward": {..},
- * "reverse": {..}, "both_ways": {..}, "warnings": [..]}. A direction has "chains", "log_z",
- * "log_z_error", "log_z_jackknife", "effective_chains", "dead", "acceptance_rate" and, with `test`,
- * the keys of sal_flat_likelihood. "both_ways" has "log_z", "log_z_error" (sal_ais_bennett) and the
- * same keys; it is null without `samples`, where the directions do not overlap, and where forward
- * is above reverse by more than both errors, which a warning then explains.
- * Params:  options  of SAL_OPTIONS_AIS; NULL: the defaults. If their progress asks to stop,
- *                   directions that are not finished are null. Reverse paths are at most as many as
- *                   the states that they start from, evenly spaced ones.
- *          test     held-out rows; NULL: none.
- *          samples  draws of the model, where reverse paths start; NULL: they start at `test`.
- *                   With neither there is no reverse direction.
- *          report   called with each direction when it is finished, as JSON, valid during the call;
- *                   NULL: not called. It gets `data`.
- * Returns: as sal_ais and sal_log_likelihood; SAL_ERR_ARGUMENT also for arrays of wrong sizes.
+ * "reverse": {..}, "both_ways": {..}, "warnings": [..]}. A direction has "sampler", "chains",
+ * "log_z", "log_z_error", "log_z_jackknife", "effective_chains", "dead", "acceptance_rate" and,
+ * with `test`, the keys of sal_flat_likelihood. "both_ways" has "log_z", "log_z_error"
+ * (sal_ais_bennett) and the same keys; it is null without `samples`, where the directions do not
+ * overlap, and where forward is above reverse by more than both errors, which a warning then
+ * explains.
+ * Params:  options    of SAL_OPTIONS_AIS; NULL: the defaults. If their progress asks to stop,
+ *                     directions that are not finished are null. Reverse paths are at most as many
+ *                     as the states that they start from, evenly spaced ones.
+ *          directory  of the model's training: the default sampler of an RBM with other terms
+ *                     beside it is "block-gibbs" if that made its ladder (SAL_PTT); NULL: none.
+ *          test       held-out rows; NULL: none.
+ *          samples    draws of the model, where reverse paths start; NULL: they start at `test`.
+ *                     With neither there is no reverse direction.
+ *          report     called with each direction when it is finished, as JSON, valid during the
+ *                     call; NULL: not called. It gets `data`.
+ * Returns: as sal_ais and sal_log_likelihood; SAL_ERR_ARGUMENT also for arrays of wrong sizes;
+ *          SAL_ERR_DATA (a damaged ladder).
  * Cost:    twice sal_ais, and f of all rows.
  * Threads: any, while nobody sets the model's parameters; works on `threads` threads. */
 SAL_API sal_status sal_flat_evaluate(sal_model *model, sal_flat_options *options,
-                                     const sal_data *test, const sal_data *samples,
+                                     const char *directory, const sal_data *test,
+                                     const sal_data *samples,
                                      void (*report)(const char *direction, void *data), void *data,
                                      char **json, sal_error *err);
 

@@ -418,7 +418,8 @@ SAL_API sal_status sal_log_z_json(const sal_log_z_estimate *estimate, char **jso
  * Cost:    as sal_flat_evaluate.
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
-                                     const sal_data *test, const sal_data *samples,
+                                     const char *directory, const sal_data *test,
+                                     const sal_data *samples,
                                      void (*report)(const char *direction, void *data), void *data,
                                      char **json, sal_error *err);
 

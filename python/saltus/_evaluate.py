@@ -29,7 +29,7 @@ class Evaluation:
     Attributes
     ----------
     forward, reverse : dict, or None where it was interrupted before
-        Annealed importance sampling in both directions: "chains", "log_z", "log_z_error" (standard
+        Annealed importance sampling in both directions: "sampler", "chains", "log_z", "log_z_error" (standard
         error), "log_z_jackknife", "effective_chains", "acceptance_rate", "log_likelihood",
         "log_likelihood_error" (of rows and of log Z together), "mean_f", "data_error". Forward
         underestimates log Z on average, reverse overestimates it if it starts at draws of the model.
@@ -199,7 +199,7 @@ def _anneal(s: _Session, result: Evaluation, test: Data, log_base: NDArray[np.fl
         except BaseException as exception:  # it cannot pass through C
             bar.caught.note(exception)
 
-    answer = s.ask(bar, "sal_flat_evaluate", s.model, options, test, drawn, _library.DIRECTION(report), None)
+    answer = s.ask(bar, "sal_flat_evaluate", s.model, options, encode(s.directory), test, drawn, _library.DIRECTION(report), None)
     result.both_ways = answer["both_ways"]
     result.warnings += map(own_names, answer["warnings"])
 

@@ -247,7 +247,7 @@ sal_model_train_start tpspUe
 sal_trajectory_open tspPe
 sal_trajectory_destroy vp
 sal_base_fit tpppe
-sal_flat_evaluate tppppppPe
+sal_flat_evaluate tppsppppPe
 sal_flat_base_likelihood tpppPe
 sal_stats_mmd tllplpipe
 sal_stats_diagnose tllppe

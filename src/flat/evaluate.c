@@ -9,6 +9,7 @@
 #include "flat/json.h"
 #include "flat/options.h"
 #include "train/data.h"
+#include "train/trajectory_file.h"
 
 /* A likelihood as an object. */
 static json_t *likelihood_object(const sal_likelihood *likelihood)
@@ -107,6 +108,7 @@ static sal_status add_likelihood(const evaluation *e, double log_z, double error
 static sal_status anneal(evaluation *e, bool reverse, json_t **object, sal_error *err)
 {
     static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("sampler", TEXT, direction, ais.sampler),
         SALI_FLAT_FIELD("chains", WHOLE, direction, chains),
         SALI_FLAT_FIELD("log_z", REAL, direction, ais.log_z),
         SALI_FLAT_FIELD("log_z_error", REAL, direction, ais.standard_error),
@@ -171,8 +173,8 @@ static sal_status combine(const evaluation *e, json_t *warnings, json_t **both, 
     return add_likelihood(e, log_z, error, *both, err);
 }
 
-sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options, const sal_data *test,
-                             const sal_data *samples,
+sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
+                             const char *directory, const sal_data *test, const sal_data *samples,
                              void (*report)(const char *direction, void *data), void *data,
                              char **json, sal_error *err)
 {
@@ -184,6 +186,9 @@ sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options, c
     sal_status status = sal_option_resolve(sal_option_table_of(SAL_OPTIONS_AIS), &e.options, err);
     if (status == SAL_OK && model && e.from) {
         status = sali_data_check("evaluate", e.from, sal_model_space(model), err);
+    }
+    if (status == SAL_OK && model && directory && !e.options.sampler) {
+        status = sali_ladder_annealing(directory, model, &e.options.sampler, err);
     }
     for (int k = 0; status == SAL_OK && !e.ended && k < (e.from ? 2 : 1); k++) {
         char *text = NULL;
@@ -208,13 +213,13 @@ sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options, c
     return sali_flat_give(object, json, err);
 }
 
-sal_status sal_flat_evaluate(sal_model *model, sal_flat_options *options, const sal_data *test,
-                             const sal_data *samples,
+sal_status sal_flat_evaluate(sal_model *model, sal_flat_options *options, const char *directory,
+                             const sal_data *test, const sal_data *samples,
                              void (*report)(const char *direction, void *data), void *data,
                              char **json, sal_error *err)
 {
     sal_status status = sali_flat_fit(options, SAL_OPTIONS_AIS, model, err);
     return status ? status
-                  : sal_evaluate_json(model, options ? &options->of.ais : NULL, test, samples,
-                                      report, data, json, err);
+                  : sal_evaluate_json(model, options ? &options->of.ais : NULL, directory, test,
+                                      samples, report, data, json, err);
 }

@@ -19,7 +19,9 @@
 #include "models/base.h"
 #include "models/clamp.h"
 #include "models/fingerprint.h"
+#include "models/structure.h"
 #include "models/tape_model.h"
+#include "samplers/sampler.h"
 
 #define VERSION_KEY "saltus_ladder"
 #define VERSION 1
@@ -469,6 +471,37 @@ static sal_status read_head(const char *path, sal_trajectory *t, json_int_t *lev
                          : SAL_OK;
 }
 
+/* *path receives the name of a directory's ladder.json. SAL_ERR_NOT_FOUND: there is none. */
+static sal_status find_ladder(const char *directory, char path[SALI_PATH], sal_error *err)
+{
+    sal_status status = sali_path_in(directory, "ladder/ladder.json", path, err);
+    return status == SAL_OK && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+               ? sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path)
+               : status;
+}
+
+sal_status sali_ladder_annealing(const char *directory, const sal_model *model,
+                                 const char **sampler, sal_error *err)
+{
+    const sali_sampler *layers = sali_sampler_find("block-gibbs");
+    char path[SALI_PATH];
+    sal_trajectory said = { 0 };
+    json_int_t levels = 0;
+    if (!model->structure || sali_structure_is_whole(model)) {
+        return SAL_OK;
+    }
+    sal_status status = find_ladder(directory, path, err);
+    if (status == SAL_ERR_NOT_FOUND) {
+        return SAL_OK;
+    }
+    status = status ? status : read_head(path, &said, &levels, err);
+    if (status == SAL_OK && sali_sampler_find(said.sampler) == layers) {
+        *sampler = layers->name;
+    }
+    sali_free(said.sampler);
+    return status;
+}
+
 sal_status sal_trajectory_open(const char *directory, const sal_model *model, sal_trajectory **out,
                                sal_error *err)
 {
@@ -485,10 +518,7 @@ sal_status sal_trajectory_open(const char *directory, const sal_model *model, sa
             return found;
         }
     }
-    sal_status status = sali_path_in(directory, "ladder/ladder.json", path, err);
-    if (status == SAL_OK && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path);
-    }
+    sal_status status = find_ladder(directory, path, err);
     if (status == SAL_OK &&
         (!sali_model_tape(model) || sali_clamp_inner(model) != model || model->space->unbounded)) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,

@@ -671,7 +671,8 @@ START_TEST(training_and_evaluation)
     sal_trainer_destroy(trainer);
     ck_ok(sal_flat_options_create(SAL_OPTIONS_AIS, "chains=20\ntemperatures=50", &ais, &err), &err);
     struct directions seen = { 0 };
-    ck_ok(sal_flat_evaluate(model, ais, data, data, note_direction, &seen, &text, &err), &err);
+    ck_ok(sal_flat_evaluate(model, ais, NULL, data, data, note_direction, &seen, &text, &err),
+          &err);
     json_t *answer = parse(text);
     ck_assert_int_eq(seen.n, 2);
     ck_assert_double_eq(seen.log_z[1], number_in(answer, "reverse", "log_z"));
@@ -684,14 +685,14 @@ START_TEST(training_and_evaluation)
     answer = parse(text);
     ck_assert_double_eq(number_in(answer, NULL, "mean_f"), mean_f);
     json_decref(answer);
-    ck_ok(sal_flat_evaluate(model, ais, NULL, NULL, NULL, NULL, &text, &err), &err);
+    ck_ok(sal_flat_evaluate(model, ais, NULL, NULL, NULL, NULL, NULL, &text, &err), &err);
     answer = parse(text);
     ck_assert_double_eq(number_in(answer, "forward", "log_z"), log_z);
     ck_assert_ptr_null(json_object_get(json_object_get(answer, "forward"), "mean_f"));
     ck_assert(json_is_null(json_object_get(answer, "reverse")));
     json_decref(answer);
-    ck_fails(sal_flat_evaluate(NULL, NULL, data, NULL, NULL, NULL, &text, &err), SAL_ERR_ARGUMENT,
-             &err, "expected a model");
+    ck_fails(sal_flat_evaluate(NULL, NULL, NULL, data, NULL, NULL, NULL, &text, &err),
+             SAL_ERR_ARGUMENT, &err, "expected a model");
     sal_flat_options_destroy(ais);
     sal_flat_options_destroy(options);
     sal_flat_data_destroy(data);
@@ -741,7 +742,7 @@ START_TEST(evaluations_without_memory)
     ck_ok(sal_flat_options_create(SAL_OPTIONS_AIS, "chains=4\ntemperatures=3\nthreads=1", &options,
                                   &err),
           &err);
-    ck_alloc_sweep(sal_flat_evaluate(model, options, data, data, NULL, NULL, &text, &err),
+    ck_alloc_sweep(sal_flat_evaluate(model, options, NULL, data, data, NULL, NULL, &text, &err),
                    sal_free(text));
     sal_flat_options_destroy(options);
     sal_flat_data_destroy(data);

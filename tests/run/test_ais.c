@@ -225,6 +225,28 @@ START_TEST(an_rbm_agrees_with_the_sum_over_hidden_states)
 }
 END_TEST
 
+/* Without a sampler: draws of layers and chains where there are such, between the base and the
+ * model too, and what a run would take otherwise. */
+START_TEST(layers_and_chains_are_drawn_by_default)
+{
+    static const struct {
+        const char *model, *sampler;
+    } cases[] = { { "rbm:visible=8,hidden=3", "block-gibbs" },
+                  { "fhmm:length=5,factors=2", "block-gibbs" },
+                  { "ising:side=3,theta=0.2", "gwg" },
+                  { "mlp:visible=9,hidden=5,layers=1,units=6", "gwg" } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = builtin(cases[k].model, 0);
+        sal_ais_options o = { .chains = 10, .temperatures = 20, .seed = 4 };
+        sal_ais_estimate usual = estimate_of(model, &o, NULL);
+        ck_assert_str_eq(usual.sampler, cases[k].sampler);
+        o.sampler = cases[k].sampler;
+        ck_assert_double_eq(usual.log_z, estimate_of(model, &o, NULL).log_z);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* ---- weights and their errors */
 
 START_TEST(errors_are_honest)
@@ -749,6 +771,7 @@ static Suite *make(void)
     tcase_add_test(tc, every_exact_sampler_will_do);
     tcase_add_test(tc, ready_made_models_agree_with_enumeration);
     tcase_add_test(tc, an_rbm_agrees_with_the_sum_over_hidden_states);
+    tcase_add_test(tc, layers_and_chains_are_drawn_by_default);
     tcase_add_test(tc, errors_are_honest);
     tcase_add_test(tc, forward_is_below_and_reverse_above);
     tcase_add_test(tc, both_ways_are_better_than_one);

@@ -156,7 +156,11 @@ static void print_log_z(const char *direction, void *data)
     cli_progress_end(&s->progress);
     s->progress = cli_progress_begin();
     if (!s->o->json && !reverse) {
+        const sal_ais_options *o = &s->o->ais;
         print_head(s);
+        printf("annealing        %s, %lld step%s at each of %lld temperatures\n",
+               json_string_value(json_object_get(way, "sampler")), (long long)o->steps,
+               o->steps == 1 ? "" : "s", (long long)o->temperatures);
     } else if (reverse) {
         const char *from = name_reverse_states(s);
         json_object_set_new(way, "from",
@@ -321,8 +325,8 @@ static sal_status go_both_ways(session *s, json_t **found, sal_error *err)
     cli_catch_interrupt();
     s->progress = cli_progress_begin();
     sal_status status =
-        sal_evaluate_json(s->model, &o, &s->test, s->samples.rows > 0 ? &s->samples : NULL,
-                          print_log_z, s, &text, err);
+        sal_evaluate_json(s->model, &o, s->o->directory, &s->test,
+                          s->samples.rows > 0 ? &s->samples : NULL, print_log_z, s, &text, err);
     cli_progress_end(&s->progress);
     *found = cli_json_take(text);
     return status;

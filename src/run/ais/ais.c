@@ -211,6 +211,7 @@ static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estim
                            .jackknife = NAN,
                            .ess = NAN,
                            .acceptance_rate = moves > 0 ? ais->accepted / moves : NAN,
+                           .sampler = sali_sampler_called(ais->sampler, o->sampler),
                            .stopped = stopped };
     for (int64_t c = 0; c < o->chains; c++) {
         e.dead += ais->log_weight[c] == -INFINITY;

@@ -7,6 +7,7 @@
 #include "core/option.h"
 #include "core/threads/shard.h"
 #include "models/base.h"
+#include "models/structure.h"
 #include "run/ais/ais.h"
 #include "run/run.h"
 
@@ -50,7 +51,10 @@ static const sali_option entries[] = {
     SALI_OPTION(
         "sampler", TEXT, "NAME",
         "name, see 'saltus list samplers'; settings as NAME:key=value,... or as their own options",
-        AIS(sampler), .usual = "gwg, or gibbs where gradients mislead"),
+        AIS(sampler),
+        .usual =
+            "block-gibbs for layers and chains, and for a net on top of an RBM whose training used "
+            "it; else gwg, or gibbs where gradients mislead"),
     SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", AIS(step_size),
                 SALI_REAL_FROM(0), .range = SALI_ABOVE, .usual = "the sampler's default"),
     SALI_OPTION("seed", SEED, "N", "the same seed gives the same bits", AIS(seed), SALI_FROM(0),
@@ -66,10 +70,18 @@ const sal_option_table *sali_ais_option_table(void)
     return &table;
 }
 
-static sal_status resolve_options(sal_ais_options *o, const sal_model *model, sal_error *err)
+/* Name the sampler of options without one: exact draws of the pieces of `of`, the caller's model,
+ * if the bridge to it has them too, as proposals at least. */
+static sal_status name_sampler(const sal_model *of, const sal_model *bridge, const char **name,
+                               sal_error *err)
 {
-    sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, false, &o->sampler, err);
-    return status ? status : sal_option_resolve(&table, o, err);
+    sal_status status = SAL_OK;
+    if (!*name && sali_structure_is_whole(of)) {
+        status = sali_sampler_usual(of, true, name, err);
+        *name = status == SAL_OK && sali_sampler_serves(sali_sampler_find(*name), bridge) ? *name
+                                                                                          : NULL;
+    }
+    return status || *name ? status : sali_sampler_usual(of, false, name, err);
 }
 
 /* Choose the sampler of the path, and create its shared state. Weights need independent chains
@@ -77,10 +89,14 @@ static sal_status resolve_options(sal_ais_options *o, const sal_model *model, sa
  * caller gave. */
 static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *err)
 {
-    const sal_ais_options *o = &ais->options;
+    sal_ais_options *o = &ais->options;
     const sal_model *model = ais->bridge.model;
-    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
-                                                 &ais->sampler, &ais->settings, err);
+    sal_status status = name_sampler(of, model, &o->sampler, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = sali_sampler_choose_from(o->own_samplers, o->sampler, model, o->step_size,
+                                      &ais->sampler, &ais->settings, err);
     const sali_sampler *known =
         status == SAL_ERR_UNSUPPORTED ? sali_sampler_find(o->sampler) : NULL;
     if (known && sali_sampler_serves(known, of)) { /* it serves a structure that the bridge lacks */
@@ -128,7 +144,7 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
                             sal_error *err)
 {
     ais->options = options ? *options : (sal_ais_options){ 0 };
-    sal_status status = resolve_options(&ais->options, model, err);
+    sal_status status = sal_option_resolve(&table, &ais->options, err);
     status = status ? status
                     : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
     status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);
