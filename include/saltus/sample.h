@@ -246,6 +246,7 @@ enum { SAL_RUN_NAMED = 8 };
 typedef struct sal_run_summary {
     const char *model;   /* name of the model */
     const char *sampler; /* as in the options */
+    bool approximate;    /* whether even endless runs of it have another distribution than exp(f) */
     int64_t variables;   /* number of variables V of the whole space */
     int64_t chains;      /* as in the options */
     int64_t warmup;      /* number of warm-up steps */

@@ -318,6 +318,7 @@ def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
     for words, own in ((r"'saltus exact --evidence FILE'", "model.exact(evidence=..)"),
                        (r"'saltus exact'", "model.exact()"),
+                       (r"\(--check-exact\)", "(run.total_variation())"),
                        (r"draws independent states \(--draws\)", "model.exact_draws() draws independent states"),
                        (r"saltus sample MODEL --tempering 16 .* --samples draws\.npy\.",
                         "samples=saltus.sample(model, tempering=16)"),

@@ -851,6 +851,37 @@ START_TEST(advice_follows_the_cause)
 }
 END_TEST
 
+/* R-hat and ESS of a biased sampler are fine; a search needs no distribution. */
+START_TEST(an_approximate_sampler_is_said_to_be_one)
+{
+    static const struct {
+        const char *sampler;
+        bool annealed, warns;
+    } cases[] = { { "rlsa", false, true },
+                  { "dula", false, true },
+                  { "ncg", false, false },
+                  { "rlsa", true, false } };
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[SAL_WARNING_SIZE];
+        sal_run_options o = { .sampler = cases[k].sampler,
+                              .draws = 500,
+                              .annealing = { .on = cases[k].annealed } };
+        sal_run *run = run_it(model, &o);
+        sal_run_summary s;
+        sal_error err;
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        sal_run_warning(&s, text, sizeof text);
+        ck_assert_msg((strstr(text, "is approximate") != NULL) == cases[k].warns, "%s: %s",
+                      cases[k].sampler, text);
+        ck_assert_int_eq(s.approximate, cases[k].warns || cases[k].annealed);
+        ck_assert(!cases[k].warns || s.exact); /* the better way for so small a model */
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(one_chain_is_said_to_be_few)
 {
     char text[2000] = "";
@@ -951,6 +982,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, adaptation_reaches_wide_and_steep_models);
     tcase_add_test(tcase, a_step_size_at_its_bound_is_said);
     tcase_add_test(tcase, advice_follows_the_cause);
+    tcase_add_test(tcase, an_approximate_sampler_is_said_to_be_one);
     tcase_add_test(tcase, one_chain_is_said_to_be_few);
     tcase_add_test(tcase, chains_over_many_states_have_an_ess);
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);

@@ -49,6 +49,8 @@ static const char compared[] = "it is for the command compare";
 static const sali_figure figures[] = {
     ONE(model, "model", NULL, "the model's name; empty for a formula"),
     ONE(sampler, "sampler", NULL, "the sampler with its settings"),
+    ONE(approximate, "approximate", NULL,
+        "whether even endless runs of the sampler have another distribution than exp(f)"),
     ONE(variables, "variables", NULL, "number of variables V, with clamped ones"),
     ONE(chains, "chains", NULL, "number of chains"),
     ONE(warmup, "warmup", "steps", "length of warm-up"),

@@ -28,8 +28,8 @@
  * is one; else to NULL. */
 static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
-    const bool doubtful =
-        s->unmoved > 0 || s->rhat_max > SAL_RHAT_LIMIT || s->stuck[0] >= 0 || s->unreached > 0;
+    const bool doubtful = s->approximate || s->unmoved > 0 || s->rhat_max > SAL_RHAT_LIMIT ||
+                          s->stuck[0] >= 0 || s->unreached > 0;
     const char *oracle = NULL;
     double cost = INFINITY;
     s->exact = NULL;
@@ -66,6 +66,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     sal_run_summary s = {
         .model = run->base->name,
         .sampler = run->options.sampler,
+        .approximate = run->sampler->unadjusted,
         .variables = run->base->space->n_variables,
         .chains = o->chains,
         .warmup = o->warmup,

@@ -189,6 +189,18 @@ static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
         (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
 }
 
+/* Report that the sampler is approximate. */
+static void describe_approximate(const sal_run_summary *s, char *text, size_t room)
+{
+    append_warning(
+        text, room,
+        "Sampler '%s' is approximate: however many draws there are, their distribution is not the "
+        "model's, and neither R-hat nor ESS shows by how much. Take an exact one, such as "
+        "--sampler "
+        "gwg or ncg, or compare with exact answers (--check-exact), where there are so few states.",
+        s->sampler);
+}
+
 /* Report states that no number of steps reaches, and what would reach them. */
 static void describe_unreached(const sal_run_summary *s, char *text, size_t room)
 {
@@ -256,6 +268,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         void (*describe)(const sal_run_summary *s, char *text, size_t room);
     } findings[] = {
         { s->draws == 0, "The run was stopped before its first draw.", NULL },
+        { s->draws > 0 && mixes && s->approximate, NULL, describe_approximate },
         { s->draws > 0 && mixes && isnan(s->ess_median), NULL, describe_no_ess },
         { mixes && s->rhat_max > SAL_RHAT_LIMIT && !sali_run_is_from_scratch(s), NULL,
           describe_disagreement },
