@@ -173,6 +173,21 @@ static sal_status combine(const evaluation *e, json_t *warnings, json_t **both, 
     return add_likelihood(e, log_z, error, *both, err);
 }
 
+/* Name the sampler of options without one by the ladder in `directory`. Rank 0 decides, as its
+ * files may not be those of the others. */
+static sal_status name_sampler(evaluation *e, const char *directory, sal_error *err)
+{
+    bool layers = false;
+    if (e->options.sampler || !directory || !e->model) {
+        return SAL_OK;
+    }
+    sal_status status = sali_ladder_of_layers(directory, e->model, &layers, err);
+    status = sal_comm_agree(e->options.comm, status, err);
+    status = status ? status : sal_comm_broadcast(e->options.comm, &layers, sizeof layers, err);
+    e->options.sampler = layers ? "block-gibbs" : NULL;
+    return status;
+}
+
 sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
                              const char *directory, const sal_data *test, const sal_data *samples,
                              void (*report)(const char *direction, void *data), void *data,
@@ -187,9 +202,7 @@ sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
     if (status == SAL_OK && model && e.from) {
         status = sali_data_check("evaluate", e.from, sal_model_space(model), err);
     }
-    if (status == SAL_OK && model && directory && !e.options.sampler) {
-        status = sali_ladder_annealing(directory, model, &e.options.sampler, err);
-    }
+    status = status ? status : name_sampler(&e, directory, err);
     for (int k = 0; status == SAL_OK && !e.ended && k < (e.from ? 2 : 1); k++) {
         char *text = NULL;
         status = anneal(&e, k, &ways[k], err);

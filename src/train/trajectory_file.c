@@ -480,13 +480,13 @@ static sal_status find_ladder(const char *directory, char path[SALI_PATH], sal_e
                : status;
 }
 
-sal_status sali_ladder_annealing(const char *directory, const sal_model *model,
-                                 const char **sampler, sal_error *err)
+sal_status sali_ladder_of_layers(const char *directory, const sal_model *model, bool *layers,
+                                 sal_error *err)
 {
-    const sali_sampler *layers = sali_sampler_find("block-gibbs");
     char path[SALI_PATH];
     sal_trajectory said = { 0 };
     json_int_t levels = 0;
+    *layers = false;
     if (!model->structure || sali_structure_is_whole(model)) {
         return SAL_OK;
     }
@@ -495,9 +495,8 @@ sal_status sali_ladder_annealing(const char *directory, const sal_model *model,
         return SAL_OK;
     }
     status = status ? status : read_head(path, &said, &levels, err);
-    if (status == SAL_OK && sali_sampler_find(said.sampler) == layers) {
-        *sampler = layers->name;
-    }
+    *layers =
+        status == SAL_OK && sali_sampler_find(said.sampler) == sali_sampler_find("block-gibbs");
     sali_free(said.sampler);
     return status;
 }

@@ -28,11 +28,11 @@ sal_status sali_trajectory_save(const sal_trajectory *trajectory, const char *di
                                 const sal_model *model, const sal_train_report *report,
                                 sal_error *err);
 
-/* Name the sampler by which to anneal a model of layers with other terms beside them: draws of
- * layers, where the ladder of the directory shows that the other terms let enough of them pass.
- * *sampler is untouched if there is no such ladder. Returns: SAL_ERR_DATA; SAL_ERR_MEMORY. */
-sal_status sali_ladder_annealing(const char *directory, const sal_model *model,
-                                 const char **sampler, sal_error *err);
+/* Set *layers to whether a model of layers with other terms beside them is annealed by draws of
+ * layers ("block-gibbs"): where the ladder of the directory shows that the other terms let enough
+ * of them pass. Returns: SAL_ERR_DATA; SAL_ERR_MEMORY. */
+sal_status sali_ladder_of_layers(const char *directory, const sal_model *model, bool *layers,
+                                 sal_error *err);
 
 /* Whether a run sweeps along the trajectory of its model's training, if there is one; `ladder` as
  * in sal_trajectory_suggest. Returns: SAL_ERR_ARGUMENT (no such word). */
