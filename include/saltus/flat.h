@@ -502,7 +502,8 @@ SAL_API const double *sal_flat_trainer_averages(const sal_trainer *trainer);
  *          report     called with each direction when it is finished, as JSON, valid during the
  *                     call; NULL: not called. It gets `data`.
  * Returns: as sal_ais and sal_log_likelihood; SAL_ERR_ARGUMENT also for arrays of wrong sizes;
- *          SAL_ERR_DATA (a damaged ladder).
+ *          SAL_ERR_DATA, SAL_ERR_IO (a ladder that is damaged or cannot be read; a sampler in the
+ *          options makes it needless).
  * Cost:    twice sal_ais, and f of all rows.
  * Threads: any, while nobody sets the model's parameters; works on `threads` threads. */
 SAL_API sal_status sal_flat_evaluate(sal_model *model, sal_flat_options *options,

@@ -334,10 +334,10 @@ typedef struct sal_run_summary {
                                 variables allow none; NULL: the run has none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
-    const char
-        *exact; /* where chains disagree or do not move, after 4 draws or more: an oracle of
-                   sal_model_exact that answers in about a second or in less time than the
-                   run took; NULL: none is known after a short look, or none was looked for */
+    const char *exact; /* where chains disagree or do not move, or the sampler is approximate, after
+                          4 draws or more: an oracle of sal_model_exact that answers in about a
+                          second or in less time than the run took; NULL: none is known after a
+                          short look, or none was looked for */
     bool exact_is_short; /* it answers in about a second; false: only in less time than the run */
     bool clusters; /* chains disagree or have no ESS, no oracle is near, and samplers of clusters
                       serve the model, of which no pairs contradict each other */

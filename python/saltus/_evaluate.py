@@ -276,7 +276,8 @@ def evaluate(model: Union[AnyModel, Training], test: Any, train: Any = None, *, 
     fresh : int
         Draws for the verdict; 0: none.
     directory : path, optional
-        Of the training, whose ladder and chains the verdict uses.
+        Of the training, whose ladder and chains the verdict uses. A net on top of an RBM is annealed by draws
+        of layers if its ladder was made by them.
     seed, threads, own, progress
         As in :func:`sample`. The seed is in :attr:`Evaluation.seed`.
     interrupt : {'raise', 'return'}

@@ -26,8 +26,8 @@ bool sali_json_set_option(json_t *object, const sal_option_info *info, const cha
 /* Whether `key` is the key of an option. */
 bool sali_json_is_option(const char *key, const sal_option_info *info);
 
-/* The key of an object's checksum, 16 hexadecimal digits of sali_checksum of its other members in
- * their shortest form with sorted keys: layout and order may change. */
+/* The key of an object's checksum, 16 hexadecimal digits of sali_checksum of its other members by
+ * value: layout, the order of members and the spelling of numbers may change. */
 #define SALI_JSON_CHECKSUM "saltus_checksum"
 
 /* Write an object with its checksum to a file, one member a line, and release it. NULL stands for
@@ -35,7 +35,7 @@ bool sali_json_is_option(const char *key, const sal_option_info *info);
 sal_status sali_json_write(json_t *object, const char *path, sal_error *err);
 
 /* Take the checksum out of what was read from the file `path`; a value without one is left as it
- * is. Returns: SAL_ERR_DATA if the other members have another checksum; SAL_ERR_MEMORY. */
+ * is. Returns: SAL_ERR_DATA if the other members have another checksum. */
 sal_status sali_json_unseal(json_t *value, const char *path, sal_error *err);
 
 #endif

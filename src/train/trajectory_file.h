@@ -30,7 +30,7 @@ sal_status sali_trajectory_save(const sal_trajectory *trajectory, const char *di
 
 /* Set *layers to whether a model of layers with other terms beside them is annealed by draws of
  * layers ("block-gibbs"): where the ladder of the directory shows that the other terms let enough
- * of them pass. Returns: SAL_ERR_DATA; SAL_ERR_MEMORY. */
+ * of them pass. Returns: those of sali_json_read; SAL_ERR_ARGUMENT (a path that is too long). */
 sal_status sali_ladder_of_layers(const char *directory, const sal_model *model, bool *layers,
                                  sal_error *err);
 

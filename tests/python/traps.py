@@ -116,17 +116,21 @@ def main(seeds=25, part=0, of=1):
     jobs = [(name, sampler + variant, setup) for name, target in targets.items() for sampler in target.model.samplers
             for variant in [""] + [":" + v for v in VARIANTS.get(sampler, [])] for setup in SETUPS]
     np.random.default_rng(1).shuffle(jobs)
-    refused = traps = 0
+    traps, refused = 0, set()
+    tried = {sampler for _, sampler, _ in jobs[part::of]}
     for name, sampler, setup in jobs[part::of]:
         try:
             found = is_trap(targets[name], targets[name].p, sampler, setup, seeds)
         except (sal.ArgumentError, sal.UnsupportedError):
-            refused += 1  # such as a step size for a sampler that has none
+            refused.add(sampler)  # such as a step size for a sampler that has none
             continue
+        tried.discard(sampler)
         if found:
             traps += 1
             print(f"{name}, {sampler}, {setup}: {found}")
-    print(f"{len(jobs[part::of])} runs, {refused} refused, {traps} traps")
+    print(f"{len(jobs[part::of])} runs, {traps} traps; some refused: {', '.join(sorted(refused))}")
+    if tried and of == 1:
+        sys.exit(f"always refused: {', '.join(sorted(tried))}")
     sys.exit(traps > 0)
 
 

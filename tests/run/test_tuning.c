@@ -302,6 +302,27 @@ static void change_the_sampler(void)
     sali_bytes_free(&file);
 }
 
+/* The checksum is of values: a file from another version of Jansson, which spells numbers
+ * otherwise, is whole. This one was computed by another program. */
+START_TEST(numbers_may_be_spelt_otherwise)
+{
+    static const char *const numbers[] = { "0.1", "0.10000000000000001", "1e-1", "0.11" };
+    sal_error err;
+    for (int k = 0; k < 4; k++) {
+        char text[300];
+        sal_tuning *read = NULL;
+        snprintf(text, sizeof text,
+                 "{\"values\": {\"step_size\": [%s]}, \"saltus_tuning\": 1, \"sampler\": \"ncg\", "
+                 "\"variables\": 5, \"saltus_checksum\": \"f6dc25467d2c2c99\"}",
+                 numbers[k]);
+        temp_write("t.json", text, strlen(text));
+        ck_assert_int_eq(sal_tuning_open(temp_path("t.json"), &read, &err),
+                         k < 3 ? SAL_OK : SAL_ERR_DATA);
+        sal_tuning_destroy(read);
+    }
+}
+END_TEST
+
 START_TEST(tuning_is_saved_and_given_again)
 {
     const sali_sampler *sampler;
@@ -899,6 +920,7 @@ static Suite *tuning_suite(void)
     tcase_add_test(tcase, hot_chains_are_not_learned_from);
     tcase_add_test(tcase, annealing_adapts_lengths);
     tcase_add_test(tcase, tuning_is_saved_and_given_again);
+    tcase_add_test(tcase, numbers_may_be_spelt_otherwise);
     tcase_add_test(tcase, a_tuning_makes_the_sampler_that_found_it);
     tcase_add_test(tcase, values_out_of_range_are_refused);
     tcase_add_test(tcase, numbers_of_a_tuning_are_found_by_name);

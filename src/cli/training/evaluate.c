@@ -159,7 +159,7 @@ static void print_log_z(const char *direction, void *data)
         const sal_ais_options *o = &s->o->ais;
         print_head(s);
         printf("annealing        %s, %lld step%s at each of %lld temperatures\n",
-               json_string_value(json_object_get(way, "sampler")), (long long)o->steps,
+               way ? json_string_value(json_object_get(way, "sampler")) : "", (long long)o->steps,
                o->steps == 1 ? "" : "s", (long long)o->temperatures);
     } else if (reverse) {
         const char *from = name_reverse_states(s);

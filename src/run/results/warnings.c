@@ -195,9 +195,10 @@ static void describe_approximate(const sal_run_summary *s, char *text, size_t ro
     append_warning(
         text, room,
         "Sampler '%s' is approximate: however many draws there are, their distribution is not the "
-        "model's, and neither R-hat nor ESS shows by how much. Take an exact one, such as "
+        "model's, and neither R-hat nor ESS shows by how much. Take an exact one (without "
         "--sampler "
-        "gwg or ncg, or compare with exact answers (--check-exact), where there are so few states.",
+        "one that suits the model), or compare with exact answers (--check-exact), where there are "
+        "so few states.",
         s->sampler);
 }
 
