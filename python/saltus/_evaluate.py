@@ -199,7 +199,8 @@ def _anneal(s: _Session, result: Evaluation, test: Data, log_base: NDArray[np.fl
         except BaseException as exception:  # it cannot pass through C
             bar.caught.note(exception)
 
-    answer = s.ask(bar, "sal_flat_evaluate", s.model, options, encode(s.directory), test, drawn, _library.DIRECTION(report), None)
+    answer = s.ask(bar, "sal_flat_evaluate", s.model, options, encode(s.directory), test, drawn,
+                   _library.DIRECTION(report), None)
     result.both_ways = answer["both_ways"]
     result.warnings += map(own_names, answer["warnings"])
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/json_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,19 +58,12 @@ static uint64_t add_value(uint64_t h, const json_t *value)
                : sali_checksum(h, &bits, sizeof bits);
 }
 
-/* The checksum of an object that has none among its members, in hexadecimal digits. */
-static void write_checksum(const json_t *object, char checksum[17])
-{
-    snprintf(checksum, 17, "%016" PRIx64, add_value(SALI_CHECKSUM_START, object));
-}
-
 sal_status sali_json_write(json_t *object, const char *path, sal_error *err)
 {
-    char checksum[17], *text = NULL;
+    char checksum[SALI_CHECKSUM_TEXT], *text = NULL;
     if (object) {
-        write_checksum(object, checksum);
-        const bool set =
-            json_object_set_new(object, SALI_JSON_CHECKSUM, json_string(checksum)) == 0;
+        sali_checksum_text(add_value(SALI_CHECKSUM_START, object), checksum);
+        const bool set = json_object_set_new(object, SALI_CHECKSUM_KEY, json_string(checksum)) == 0;
         text = set ? json_dumps(object, JSON_INDENT(1)) : NULL; /* reals with all their digits */
     }
     json_decref(object);
@@ -85,20 +77,20 @@ sal_status sali_json_write(json_t *object, const char *path, sal_error *err)
 
 sal_status sali_json_unseal(json_t *value, const char *path, sal_error *err)
 {
-    json_t *given = json_object_get(value, SALI_JSON_CHECKSUM);
+    json_t *given = json_object_get(value, SALI_CHECKSUM_KEY);
     if (!given) {
         return SAL_OK;
     }
-    char found[17];
+    char found[SALI_CHECKSUM_TEXT];
     json_incref(given);
-    json_object_del(value, SALI_JSON_CHECKSUM);
-    write_checksum(value, found);
+    json_object_del(value, SALI_CHECKSUM_KEY);
+    sali_checksum_text(add_value(SALI_CHECKSUM_START, value), found);
     const bool same = json_is_string(given) && strcmp(json_string_value(given), found) == 0;
     json_decref(given);
     return same ? SAL_OK
                 : sali_fail(err, SAL_ERR_DATA,
                             "%s: the file is damaged: it is not what was written. Take another "
-                            "copy (if you changed it on purpose, take \"" SALI_JSON_CHECKSUM
+                            "copy (if you changed it on purpose, take \"" SALI_CHECKSUM_KEY
                             "\" out of it)",
                             path);
 }

@@ -26,12 +26,9 @@ bool sali_json_set_option(json_t *object, const sal_option_info *info, const cha
 /* Whether `key` is the key of an option. */
 bool sali_json_is_option(const char *key, const sal_option_info *info);
 
-/* The key of an object's checksum, 16 hexadecimal digits of sali_checksum of its other members by
- * value: layout, the order of members and the spelling of numbers may change. */
-#define SALI_JSON_CHECKSUM "saltus_checksum"
-
-/* Write an object with its checksum to a file, one member a line, and release it. NULL stands for
- * an object that could not be allocated. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
+/* Write an object to a file, one member a line, and release it. A member SALI_CHECKSUM_KEY has the
+ * checksum of the others by value: layout, order and the spelling of numbers may change. NULL
+ * stands for an object that could not be allocated. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
 sal_status sali_json_write(json_t *object, const char *path, sal_error *err);
 
 /* Take the checksum out of what was read from the file `path`; a value without one is left as it

@@ -57,17 +57,27 @@ static uint64_t add_word(uint64_t checksum, uint64_t word)
     return sali_checksum(checksum, &word, sizeof word);
 }
 
+/* Add the next bytes to the checksum. */
+static void add_bytes(sali_text_output *w, const unsigned char *bytes, int64_t size)
+{
+    for (int64_t k = 0; k < size; k++) {
+        const int64_t place = (w->size + k) % 8;
+        w->word |= (uint64_t)bytes[k] << place * 8;
+        if (place == 7) {
+            w->checksum = add_word(w->checksum, w->word);
+            w->word = 0;
+        }
+    }
+}
+
 void sali_put_bytes(sali_text_output *w, const void *bytes, int64_t size)
 {
     if (w->status == SAL_OK) {
         w->status = sali_output_write(&w->out, bytes, size, w->err);
-        for (int64_t k = 0; k < size; k++, w->size++) {
-            w->word |= (uint64_t)((const unsigned char *)bytes)[k] << w->size % 8 * 8;
-            if (w->size % 8 == 7) {
-                w->checksum = add_word(w->checksum, w->word);
-                w->word = 0;
-            }
+        if (w->sums) {
+            add_bytes(w, bytes, size);
         }
+        w->size += size;
     }
 }
 

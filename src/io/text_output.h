@@ -10,6 +10,7 @@
 typedef struct sali_text_output {
     sali_output out;
     int64_t size;      /* bytes so far */
+    bool sums;         /* the checksum is wanted; to be set before the first byte */
     uint64_t checksum; /* of all whole words of 8 bytes so far */
     uint64_t word;     /* the bytes after them, little-endian */
     bool xml;          /* %s is escaped; what XML cannot hold becomes U+FFFD */
@@ -51,7 +52,7 @@ void sali_put_base64(sali_text_output *w, const void *bytes, int64_t size);
 /* The separator after entry i of a row of n: a blank, or the end of the line after the last. */
 const char *sali_separator(int64_t i, int64_t n);
 
-/* sali_checksum of all bytes so far. */
+/* sali_checksum of all bytes so far, of an output that sums. */
 uint64_t sali_text_checksum(const sali_text_output *w);
 
 /* Bring the text to the disk, so that putting it in its place can hardly fail. */

@@ -148,18 +148,18 @@ static void check_metadata(sali_scan *scan, json_t *metadata)
 /* Fails unless the tensors have the checksum of the metadata, if it has one. */
 static void check_sum(sali_scan *scan, const sali_safetensors *file, const json_t *metadata)
 {
-    const char *given = json_string_value(json_object_get(metadata, SALI_TENSORS_CHECKSUM));
-    char found[17];
+    const char *given = json_string_value(json_object_get(metadata, SALI_CHECKSUM_KEY));
+    char found[SALI_CHECKSUM_TEXT];
     uint64_t sum = 0;
     for (int64_t k = 0; given && k < file->count; k++) {
         sum += sali_tensor_checksum(&file->tensors[k]);
     }
-    snprintf(found, sizeof found, "%016llx", (unsigned long long)sum);
+    sali_checksum_text(sum, found);
     if (given && strcmp(given, found) != 0) {
         sali_scan_refuse(scan,
                          "the file is damaged: its numbers are not those that were written. Take "
                          "another copy (if a program changed them on purpose, remove "
-                         "\"" SALI_TENSORS_CHECKSUM "\" from the metadata)");
+                         "\"" SALI_CHECKSUM_KEY "\" from the metadata)");
     }
 }
 

@@ -47,11 +47,8 @@ const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);
 /* The tensor of this name; NULL if there is none. */
 const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const char *name);
 
-/* The metadata's key of the checksum, 16 hexadecimal digits: the sum of the tensors' checksums, in
- * any order. */
-#define SALI_TENSORS_CHECKSUM "saltus_checksum"
-
-/* The checksum of a tensor's name, type, shape and data, which are little-endian. */
+/* The checksum of a tensor's name, type, shape and data, which are little-endian. That of a file,
+ * SALI_CHECKSUM_KEY of its metadata, is the sum of its tensors', in any order. */
 uint64_t sali_tensor_checksum(const sali_tensor *tensor);
 
 /* Convert all elements of a tensor of a file to `count` doubles. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "io/checksum.h"
 #include "io/text_output.h"
 
 /* The size in bytes of a tensor; -1 if its shape is bad. */
@@ -73,9 +74,9 @@ static void add_checksum(sali_text_output *w, json_t *header, const sali_tensor 
         sum += w->status == SAL_OK ? sali_tensor_checksum(&t) : 0;
         sali_free(turned);
     }
-    char text[17];
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
-    json_t *metadata = json_pack("{s:s}", SALI_TENSORS_CHECKSUM, text);
+    char text[SALI_CHECKSUM_TEXT];
+    sali_checksum_text(sum, text);
+    json_t *metadata = json_pack("{s:s}", SALI_CHECKSUM_KEY, text);
     sali_text_granted(w, json_object_set(header, "__metadata__", metadata) == 0);
     json_decref(metadata);
 }

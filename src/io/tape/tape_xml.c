@@ -426,7 +426,7 @@ static void check_sum(sali_scan *scan)
 {
     const char *mark = scan->end;
     const int64_t length = (int64_t)strlen(SALI_TAPE_CHECKSUM);
-    char found[17];
+    char found[SALI_CHECKSUM_TEXT];
     while (mark > scan->begin && mark[-1] != '<') {
         mark--;
     }
@@ -434,8 +434,7 @@ static void check_sum(sali_scan *scan)
         memcmp(mark, SALI_TAPE_CHECKSUM, (size_t)length) != 0) {
         return;
     }
-    snprintf(found, sizeof found, "%016" PRIx64,
-             sali_checksum(SALI_CHECKSUM_START, scan->begin, mark - scan->begin));
+    sali_checksum_text(sali_checksum(SALI_CHECKSUM_START, scan->begin, mark - scan->begin), found);
     if (memcmp(mark + length, found, 16) != 0) {
         sali_scan_refuse(scan, "the file is damaged: it is not what was written. Take another copy "
                                "(if you changed it on purpose, remove its last line)");

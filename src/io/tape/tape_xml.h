@@ -8,6 +8,7 @@
 #include <saltus/model.h>
 
 #include "ad/program.h"
+#include "io/checksum.h"
 #include "io/text_output.h"
 #include "io/xml.h"
 
@@ -29,7 +30,7 @@
 #define SALI_TAPE_ROOT "saltus-tape"
 
 /* How the comment with the checksum begins; 16 hexadecimal digits follow. */
-#define SALI_TAPE_CHECKSUM "<!-- saltus_checksum "
+#define SALI_TAPE_CHECKSUM "<!-- " SALI_CHECKSUM_KEY " "
 
 /* Write a formula to an open output, which is empty, and behind it a comment with the checksum of
  * all bytes before it; sali_tape_xml_parse compares it, if there is one. params: the name, UTF-8,

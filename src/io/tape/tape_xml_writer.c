@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing saved tapes. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "core/error.h"
 #include "io/tape/tape_xml.h"
@@ -141,7 +140,8 @@ static sal_status check_sizes(const char *path, const sali_program *program, sal
 void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const char *params)
 {
     const sal_space *space = program->space;
-    char checksum[17];
+    char checksum[SALI_CHECKSUM_TEXT];
+    w->sums = true;
     w->status = w->status ? w->status : check_sizes(w->out.path, program, w->err);
     sali_put(w,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -159,6 +159,6 @@ void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const
         put_node(w, &program->nodes[i]);
     }
     sali_put(w, "  </nodes>\n  <output node=\"%d\"/>\n</" SALI_TAPE_ROOT ">\n", program->output);
-    snprintf(checksum, sizeof checksum, "%016" PRIx64, sali_text_checksum(w));
+    sali_checksum_text(sali_text_checksum(w), checksum);
     sali_put(w, SALI_TAPE_CHECKSUM "%s -->\n", checksum);
 }

@@ -196,9 +196,8 @@ static void describe_approximate(const sal_run_summary *s, char *text, size_t ro
         text, room,
         "Sampler '%s' is approximate: however many draws there are, their distribution is not the "
         "model's, and neither R-hat nor ESS shows by how much. Take an exact one (without "
-        "--sampler "
-        "one that suits the model), or compare with exact answers (--check-exact), where there are "
-        "so few states.",
+        "--sampler one that suits the model), or compare with exact answers (--check-exact), where "
+        "there are so few states.",
         s->sampler);
 }
 
